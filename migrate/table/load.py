@@ -1,0 +1,101 @@
+"""Read mappings/*.toml: one file a namespace, read when a name of that namespace is first asked for."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from migrate.table.build import TableError, build_entries
+from migrate.table.entry import Entry
+
+__all__ = ["Table", "TableError"]
+
+ALIASES = "aliases"
+
+
+class Table:
+    """All rows, by torch name. A file is parsed on the first question that concerns it."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        if folder is None:
+            from migrate.resources import folder as resource_folder
+
+            folder = resource_folder("mappings")
+        self.folder = folder
+        self._namespaces: dict[str, dict[str, Entry]] = {}
+        self._answers: dict[str, Entry | None] = {}
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """The file names without ending: torch, torch.nn, torch.Tensor, ..."""
+        names = {path.name.removesuffix(".toml") for path in self.folder.glob("*.toml")}
+        if not names:
+            raise TableError(f"no mapping files in {self.folder}")
+        return frozenset(names - {ALIASES})
+
+    def get(self, name: str) -> Entry | None:
+        """The row for a torch name, through aliases; None when the table does not know it."""
+        if name in self._answers:
+            return self._answers[name]
+        entry = self._find(self.canonical(name))
+        self._answers[name] = entry
+        return entry
+
+    def canonical(self, name: str) -> str:
+        """Where torch offers one object under several names, the documented one."""
+        exact, prefixes = self._aliases
+        if name in exact:
+            return exact[name]
+        for old, new in prefixes:
+            if name.startswith(old) and (rest := name[len(old) :]).count(".") <= 1 and rest:
+                candidate = new + rest
+                if self._find(candidate) is not None:
+                    return candidate
+        return name
+
+    def children(self, name: str) -> dict[str, Entry]:
+        """Rows directly below a name: a class's methods, a namespace's members."""
+        found = {}
+        for namespace in self.namespaces:
+            if namespace.startswith(name) or name.startswith(namespace):
+                for torch_name, entry in self._load(namespace).items():
+                    if torch_name.rpartition(".")[0] == name:
+                        found[torch_name] = entry
+        return found
+
+    def __iter__(self) -> Iterator[Entry]:
+        for namespace in sorted(self.namespaces):
+            yield from self._load(namespace).values()
+
+    def _find(self, name: str) -> Entry | None:
+        namespace = name
+        while namespace:
+            if namespace in self.namespaces and (entry := self._load(namespace).get(name)):
+                return entry
+            namespace = namespace.rpartition(".")[0]
+        return None
+
+    def _load(self, namespace: str) -> dict[str, Entry]:
+        if namespace not in self._namespaces:
+            path = self.folder / f"{namespace}.toml"
+            self._namespaces[namespace] = build_entries(_read(path), path.name)
+        return self._namespaces[namespace]
+
+    @cached_property
+    def _aliases(self) -> tuple[dict[str, str], list[tuple[str, str]]]:
+        path = self.folder / f"{ALIASES}.toml"
+        if not path.exists():
+            return {}, []
+        document = _read(path)
+        return dict(document.get("exact", {})), list(document.get("prefix", {}).items())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except tomllib.TOMLDecodeError as error:
+        raise TableError(f"{path.name}: not valid TOML: {error}") from None
