@@ -1,4 +1,4 @@
-"""Find mappings, reference_pt and ported_ms, which ship inside the wheel but lie beside the package in a checkout."""
+"""Find the folders that the wheel holds inside the package and a checkout beside it."""
 
 from __future__ import annotations
 

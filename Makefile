@@ -1,0 +1,70 @@
+# Two commands matter: `make demo` shows the toolkit at work, `make test` checks everything.
+# Both build .venv first, once. `make help` lists the rest.
+
+PYTHON ?= python3.11
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.stamp
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test lint format zoo verify bench coverage docs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: $(STAMP) ## build .venv with both frameworks and the tools (once)
+
+# Rebuilt only when the pinned versions or our own requirements change.
+$(STAMP): constraints.txt setup.cfg pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+	  { echo "make: $(PYTHON) is not Python 3.11; try: make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "make: installing torch, mindspore and the tools into $(VENV) (a few minutes, once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt setuptools wheel
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation \
+	  --constraint constraints.txt --editable '.[run,vision,dev]'
+	@touch $@
+	@echo "make: $(VENV) is ready"
+
+demo: $(STAMP) ## analyse the bundled ResNet
+	@echo "make: analysing reference_pt/resnet.py"
+	@$(BIN)/ms-migrate analyze reference_pt/resnet.py || test $$? -eq 1
+
+test: lint ## lint, types and every test
+	@echo "make: running the tests on $(JOBS) processes"
+	@$(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(STAMP) ## ruff and mypy --strict
+	@echo "make: ruff check, ruff format --check, mypy --strict migrate"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --strict migrate
+
+format: $(STAMP) ## let ruff fix and format the sources
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+zoo: $(STAMP) ## port torchvision's models and compare one step of each (long)
+	@$(BIN)/python tests/zoo/run.py
+
+verify: $(STAMP) ## run the mapping rows against torch's operator databases (long)
+	@$(BIN)/ms-migrate verify
+
+bench: $(STAMP) ## measure speed and memory beside the bare parsers
+	@$(BIN)/python tests/bench/run.py
+
+coverage: $(STAMP) ## run the tests under coverage and report the lines they miss
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
+
+docs: $(STAMP) ## write the generated pages of docs/
+	@$(BIN)/python docs/generate.py
+
+clean: ## remove .venv and everything built
+	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	  .coverage .coverage.* htmlcov kernel_meta rank_*
+	@find migrate reference_pt ported_ms tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
