@@ -1,0 +1,100 @@
+"""What a person should know about one place: where it is, what was found and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+# SARIF's levels, from the most to the least urgent.
+SEVERITIES = ("error", "warning", "note")
+
+
+class Rule(NamedTuple):
+    """What a code stands for; codes are stable, so that people can filter and suppress by them."""
+
+    name: str
+    summary: str
+    severity: str
+
+
+CODES: dict[str, Rule] = {
+    # MS1xx: what was asked for
+    "MS101": Rule("no-such-path", "A path that was given does not exist.", "error"),
+    "MS102": Rule("no-python", "A directory that was given holds no Python source.", "error"),
+    "MS103": Rule("not-python", "A file that was given is not Python source.", "error"),
+    # MS2xx: what could not be read
+    "MS201": Rule("unreadable", "The system refused to read a file or directory.", "error"),
+    "MS202": Rule("too-large", "A file is too large to be source that a person wrote.", "error"),
+    "MS203": Rule("symlink-loop", "A symbolic link leads back to itself.", "warning"),
+    "MS204": Rule("encoding", "A file is not in the encoding that it declares.", "error"),
+    "MS205": Rule("syntax-error", "A file is not valid Python.", "error"),
+    "MS206": Rule("python-2", "A file is Python 2 source.", "error"),
+    "MS207": Rule("bad-notebook", "A notebook is damaged, or not written in Python.", "error"),
+    "MS208": Rule("too-deep", "An expression is nested too deeply to be parsed.", "error"),
+    # MS3xx: torch APIs
+    "MS301": Rule("missing-api", "MindSpore has no counterpart for a torch API.", "error"),
+    "MS302": Rule("risky-api", "The MindSpore counterpart may behave differently.", "warning"),
+    "MS303": Rule("unlisted-api", "The mapping table does not list a torch API.", "warning"),
+    "MS304": Rule("device", "The counterpart does not run on the chosen device.", "error"),
+    "MS305": Rule("mode", "The counterpart does not run in the chosen execution mode.", "error"),
+    "MS306": Rule("refused-argument", "An argument has no MindSpore counterpart.", "error"),
+    "MS307": Rule("unknown-receiver", "A method that tensors have, on an unknown value.", "note"),
+    # MS4xx: what the code does around the APIs
+    "MS401": Rule(
+        "tensor-condition", "Python control flow depends on a tensor's value.", "warning"
+    ),
+    "MS402": Rule("graph-syntax", "Graph mode cannot compile a statement.", "warning"),
+    "MS403": Rule("in-place", "A tensor is changed in place.", "note"),
+    "MS404": Rule("autograd-function", "A gradient is written by hand.", "warning"),
+    "MS405": Rule("hook", "A hook observes or changes a module's values.", "warning"),
+    "MS406": Rule("list-mutation", "A list is changed inside a compiled method.", "note"),
+    "MS407": Rule("python-value", "A tensor is turned into a Python value.", "warning"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One statement about one place. Line and column count from 1; 0 says that there is none."""
+
+    path: Path
+    line: int
+    column: int
+    code: str
+    message: str
+    next_step: str = ""
+    severity: str = "error"
+    cell: int = 0  # for a notebook: which cell, counted from 1; the line is then the cell's
+    api: str = ""  # the torch name it is about, where there is one
+
+    @property
+    def where(self) -> str:
+        """The place as editors and terminals understand it: path:line:column."""
+        if self.cell:
+            return f"{self.path}: cell {self.cell}, line {self.line}"
+        place = str(self.path)
+        if self.line:
+            place += f":{self.line}"
+            if self.column:
+                place += f":{self.column}"
+        return place
+
+    def __str__(self) -> str:
+        step = f"; {self.next_step}" if self.next_step else ""
+        return f"{self.where}: {self.message}{step} [{self.code}]"
+
+
+def make_finding(
+    code: str, path: Path, message: str, next_step: str = "", *, line: int = 0, column: int = 0
+) -> Finding:
+    """A finding with the severity that its code has."""
+    return Finding(path, line, column, code, message, next_step, CODES[code].severity)
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """By place, so that two runs over the same tree say the same thing in the same order."""
+    return sorted(
+        set(findings),
+        key=lambda f: (str(f.path), f.cell, f.line, f.column, f.code, f.message, f.next_step),
+    )

@@ -1,0 +1,7 @@
+"""Which files belong to what the user asked for, and what Python calls them."""
+
+from migrate.project.files import Project, SourceFile, discover
+from migrate.project.parse import parse
+from migrate.project.text import MAXIMUM_BYTES, ReadProblem
+
+__all__ = ["MAXIMUM_BYTES", "Project", "ReadProblem", "SourceFile", "discover", "parse"]

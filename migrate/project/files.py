@@ -1,0 +1,141 @@
+"""Find the source files of a request, each once, under the module name that Python gives it."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from migrate.findings import Finding, in_order
+from migrate.project.notebook import join_cells
+from migrate.project.text import decode, read_bytes
+from migrate.project.walk import Walk
+
+# Installed packages share one root; a project there knows its own package, not all its neighbours.
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+
+@dataclass(slots=True, eq=False)
+class SourceFile:
+    """One Python file or notebook, and its place among the modules around it."""
+
+    path: Path  # as reached from what the user gave, for messages
+    module: str  # dotted name from its import root: "reference_pt.resnet", "train"
+    package: str  # what relative imports are resolved against; "" at top level
+    is_package: bool  # an __init__.py
+    notebook: bool
+    root: str = ""  # the directory that would be on sys.path
+    cells: list[tuple[int, int]] = field(default_factory=list, repr=False)
+
+    def read(self) -> str:
+        """The text as Python would decode it; a notebook's code cells as one text."""
+        data = read_bytes(self.path)
+        if not self.notebook:
+            return decode(data, self.path)
+        text, self.cells = join_cells(data, self.path)
+        return text
+
+    def imports_torch(self) -> bool:
+        """Whether torch may be meant in here: false costs one look at the bytes, and no parsing."""
+        return b"torch" in read_bytes(self.path)
+
+    def place(self, line: int) -> tuple[int, int]:
+        """(cell, line in it) of a line of a notebook's text; (0, line) for ordinary files."""
+        if not self.cells or line < 1:
+            return 0, line
+        start, number = self.cells[max(bisect_right(self.cells, (line, 10**9)) - 1, 0)]
+        return number, line - start + 1
+
+    def placed(self, finding: Finding) -> Finding:
+        """The finding with its line given as people see it in this file."""
+        cell, line = self.place(finding.line)
+        return replace(finding, cell=cell, line=line) if cell else finding
+
+
+class Project:
+    """The files that were asked for, and a way to the modules that they import."""
+
+    def __init__(self, files: list[SourceFile], skipped: list[Finding]) -> None:
+        self.files = files
+        self.skipped = skipped
+        self._by_module: dict[str, list[SourceFile]] = {}
+        self._by_path: dict[str, SourceFile] = {}
+        for file in files:
+            self._by_module.setdefault(file.module, []).append(file)
+            self._by_path[os.path.realpath(file.path)] = file
+        self._roots: dict[str, set[str]] = {}  # root -> top-level names that were asked for
+        for file in files:
+            self._roots.setdefault(file.root, set()).add(file.module.partition(".")[0])
+        self._found: dict[tuple[str, str], SourceFile | None] = {}
+
+    def find(self, module: str, near: SourceFile | None = None) -> SourceFile | None:
+        """The file of a module name; of several `utils`, the one beside the importing file."""
+        key = (module, near.root if near else "")
+        if key not in self._found:
+            self._found[key] = self._find(module, near)
+        return self._found[key]
+
+    def _find(self, module: str, near: SourceFile | None) -> SourceFile | None:
+        asked = self._by_module.get(module, [])
+        if near is not None:
+            for file in asked:
+                if file.root == near.root:
+                    return file
+            if found := self._probe(near.root, module):
+                return found
+        if asked:
+            return asked[0]
+        for root in self._roots:
+            if found := self._probe(root, module):
+                return found
+        return None
+
+    def _probe(self, root: str, module: str) -> SourceFile | None:
+        """Look on disk: a project often imports modules beside those that were asked for."""
+        top = module.partition(".")[0]
+        if not top.isidentifier():
+            return None
+        if os.path.basename(root) in _INSTALLED and top not in self._roots.get(root, ()):  # noqa: PTH119
+            return None
+        stem = f"{root}{os.sep}{module.replace('.', os.sep)}"
+        for candidate in (f"{stem}{os.sep}__init__.py", f"{stem}.py"):
+            if os.path.isfile(candidate):  # noqa: PTH113 - asked for every import of a large tree
+                known = self._by_path.get(os.path.realpath(candidate))
+                return known or _describe(Path(candidate), {})
+        return None
+
+
+def discover(paths: Sequence[Path]) -> Project:
+    """All Python files and notebooks of these files and directories, sorted, each once."""
+    walk = Walk()
+    for path in paths:
+        walk.take(path)
+    names: dict[str, tuple[str, str]] = {}
+    files = [_describe(path, names) for path in walk.files]
+    files.sort(key=lambda file: str(file.path))
+    return Project(files, in_order(walk.skipped))
+
+
+def _describe(path: Path, known: dict[str, tuple[str, str]]) -> SourceFile:
+    directory, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - links keep their names
+    root, package = _package_of(directory, known)
+    stem, _, ending = name.rpartition(".")
+    stem = stem or ending
+    if stem == "__init__":
+        return SourceFile(path, package or "__init__", package, True, False, root)
+    module = f"{package}.{stem}" if package else stem
+    return SourceFile(path, module, package, False, ending == "ipynb", root)
+
+
+def _package_of(directory: str, known: dict[str, tuple[str, str]]) -> tuple[str, str]:
+    """(import root, dotted package) of a directory: the root is the first without __init__.py."""
+    if directory not in known:
+        parent, name = os.path.split(directory)
+        if name and os.path.isfile(os.path.join(directory, "__init__.py")):  # noqa: PTH113, PTH118
+            root, above = _package_of(parent, known)
+            known[directory] = root, f"{above}.{name}" if above else name
+        else:
+            known[directory] = directory, ""
+    return known[directory]

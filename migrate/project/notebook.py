@@ -1,0 +1,104 @@
+"""A Jupyter notebook as one Python text: code cells in order, magics turned into comments."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import tokenize
+import warnings
+from pathlib import Path
+from typing import Any
+
+from migrate.findings import make_finding
+from migrate.project.text import ReadProblem
+
+# Magics that take the rest of the cell as Python; any other %%magic takes it as something else.
+_PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
+_LINE_MAGIC = re.compile(r"(\s*)([%!?].*|[\w.]+\?{1,2}\s*)$", re.DOTALL)
+_ASSIGNED_MAGIC = re.compile(r"(\s*[\w., ]+=\s*)([%!].*)$", re.DOTALL)
+
+
+def join_cells(data: bytes, path: Path) -> tuple[str, list[tuple[int, int]]]:
+    """The text and, for each code cell, the line it starts on and its number in the notebook."""
+    try:
+        document = json.loads(data)
+        cells = document["cells"] if "cells" in document else document["worksheets"][0]["cells"]
+        language = _language(document)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        raise ReadProblem(
+            make_finding("MS207", path, "is not a Jupyter notebook", "open and save it in Jupyter")
+        ) from None
+    if language not in ("", "python", "python3", "ipython"):
+        raise ReadProblem(
+            make_finding("MS207", path, f"is a notebook in {language}, not in Python")
+        )
+    lines: list[str] = []
+    starts: list[tuple[int, int]] = []
+    for number, cell in enumerate(cells, start=1):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        starts.append((len(lines) + 1, number))
+        lines += _python_lines(_source(cell))
+    return "\n".join(lines) + "\n", starts
+
+
+def _language(document: dict[str, Any]) -> str:
+    metadata = document.get("metadata", {})
+    named = metadata.get("kernelspec", {}).get("language")
+    return str(named or metadata.get("language_info", {}).get("name", "")).lower()
+
+
+def _source(cell: dict[str, Any]) -> str:
+    source = cell.get("source", cell.get("input", ""))
+    return "".join(source) if isinstance(source, list) else str(source)
+
+
+def _python_lines(source: str) -> list[str]:
+    lines = source.splitlines() or [""]
+    first = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        magic = lines[first][2:].split(maxsplit=1)
+        lines[first] = "# " + lines[first]
+        if not magic or magic[0] not in _PYTHON_CELL_MAGICS:
+            return ["# " + line for line in lines]
+    if _parses(lines):
+        return lines
+    done: list[str] = []
+    for line in lines:
+        replaced = _without_magic(line)
+        # `% b` or `!` may also continue an expression or a string that an earlier line opened.
+        done.append(replaced if replaced != line and _complete(done) else line)
+    return done
+
+
+def _without_magic(line: str) -> str:
+    """A magic as a statement that does nothing, so that an indented block stays a block."""
+    if match := _LINE_MAGIC.match(line):
+        return f"{match[1]}pass  # {match[2]}"
+    if match := _ASSIGNED_MAGIC.match(line):
+        return f"{match[1]}None  # {match[2]}"
+    return line
+
+
+def _parses(lines: list[str]) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _complete(lines: list[str]) -> bool:
+    """Whether a new statement may start after these lines: no bracket or string is open."""
+    try:
+        for _ in tokenize.generate_tokens(io.StringIO("\n".join(lines) + "\n").readline):
+            pass
+    except tokenize.TokenError:
+        return False
+    except (SyntaxError, IndentationError):
+        return True
+    return not (lines and lines[-1].rstrip().endswith("\\"))

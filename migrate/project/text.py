@@ -1,0 +1,86 @@
+"""From bytes on disk to text; each refusal comes with a finding that explains it."""
+
+from __future__ import annotations
+
+import io
+import stat
+import tokenize
+from pathlib import Path
+
+from migrate.findings import Finding, make_finding
+
+# Nobody writes 20 MB of Python by hand; tables and bundles that large only cost time and memory.
+MAXIMUM_BYTES = 20_000_000
+
+
+class ReadProblem(Exception):
+    """A file cannot be used; the finding says why."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(str(finding))
+        self.finding = finding
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's bytes, if it is an ordinary file of a sane size."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            # Opening a pipe or a device could wait for ever.
+            raise ReadProblem(
+                make_finding("MS201", path, "is not an ordinary file", "give a file or a directory")
+            )
+        if status.st_size > MAXIMUM_BYTES:
+            raise ReadProblem(
+                make_finding(
+                    "MS202",
+                    path,
+                    f"has {status.st_size / 1e6:.0f} MB; files above "
+                    f"{MAXIMUM_BYTES / 1e6:.0f} MB are not read",
+                    "generated data belongs outside the source tree",
+                )
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise ReadProblem(refusal(path, error)) from None
+
+
+def refusal(path: Path, error: OSError) -> Finding:
+    """The system's own reason, in the words it has for it."""
+    reason = (error.strerror or str(error)).lower()
+    return make_finding("MS201", path, f"cannot be read: {reason}", "check the file's permissions")
+
+
+def decode(data: bytes, path: Path) -> str:
+    """Text as Python itself would read it: byte order mark, PEP 263 declaration, else UTF-8."""
+    if b"\0" in data:
+        raise ReadProblem(
+            make_finding(
+                "MS204", path, "holds NUL bytes: not Python source, or UTF-16", "save it as UTF-8"
+            )
+        )
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except SyntaxError as error:
+        # An unknown encoding, or bytes that are not UTF-8 in the first two lines.
+        reason = str(error.msg)
+        if "utf-8" in reason.lower() and "unknown" not in reason:
+            reason = _not_utf8(data)
+        raise ReadProblem(make_finding("MS204", path, reason, _DECLARE, line=1)) from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        reason = f"byte 0x{data[error.start]:02x} is not {encoding}"
+        raise ReadProblem(make_finding("MS204", path, reason, _DECLARE, line=line)) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+_DECLARE = "declare the encoding on line 1 (# -*- coding: latin-1 -*-) or save it as UTF-8"
+
+
+def _not_utf8(data: bytes) -> str:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"byte 0x{data[error.start]:02x} is not utf-8"
+    return "the byte order mark and the declared encoding disagree"
