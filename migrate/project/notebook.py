@@ -60,9 +60,9 @@ def _python_lines(source: str) -> list[str]:
     first = next((index for index, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
         magic = lines[first][2:].split(maxsplit=1)
-        lines[first] = "# " + lines[first]
         if not magic or magic[0] not in _PYTHON_CELL_MAGICS:
             return ["# " + line for line in lines]
+        lines[first] = "# " + lines[first]
     if _parses(lines):
         return lines
     done: list[str] = []

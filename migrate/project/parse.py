@@ -22,7 +22,7 @@ _PYTHON_2_MESSAGES = (
     "inconsistent use of tabs and spaces",
 )
 _PYTHON_2_LINE = re.compile(
-    r"""\s*(print\s+["'\w%]|print\s*>>|exec\s+["'\w]|raise\s+[\w.]+\s*,)|<>|`[^`]+`"""
+    r"""^\s*(print\s+["'\w%]|exec\s+["'\w]|raise\s+[\w.]+\s*,)|<>|`[^`]+`"""
     r"""|\b0[0-7]+\b|\b\d+[lL]\b|\b[uU][rR]["']|\bexcept\s+[\w.]+\s*,\s*\w+\s*:|\blambda\s*\("""
     r"""|\bdef\s+\w+\(.*\(\w+\s*,\s*\w+\)"""
 )
@@ -57,7 +57,7 @@ def _syntax_finding(source_file: SourceFile, text: str, error: SyntaxError) -> F
     lines = text.split("\n")
     shown = lines[line - 1] if 0 < line <= len(lines) else ""
     message = error.msg or "invalid syntax"
-    if message.startswith(_PYTHON_2_MESSAGES) or _PYTHON_2_LINE.match(shown):
+    if message.startswith(_PYTHON_2_MESSAGES) or _PYTHON_2_LINE.search(shown):
         return make_finding(
             "MS206",
             source_file.path,

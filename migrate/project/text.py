@@ -65,7 +65,7 @@ def decode(data: bytes, path: Path) -> str:
     except SyntaxError as error:
         # An unknown encoding, or bytes that are not UTF-8 in the first two lines.
         reason = str(error.msg)
-        if "utf-8" in reason.lower() and "unknown" not in reason:
+        if "unknown" not in reason:
             reason = _not_utf8(data)
         raise ReadProblem(make_finding("MS204", path, reason, _DECLARE, line=1)) from None
     except UnicodeDecodeError as error:
