@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from migrate.table import cache
 from migrate.table.build import TableError, build_entries
 from migrate.table.entry import Entry
 
@@ -81,7 +81,11 @@ class Table:
     def _load(self, namespace: str) -> dict[str, Entry]:
         if namespace not in self._namespaces:
             path = self.folder / f"{namespace}.toml"
-            self._namespaces[namespace] = build_entries(_read(path), path.name)
+            entries = cache.recall_rows(path)
+            if entries is None:
+                entries = build_entries(_read(path), path.name)
+                cache.keep_rows(path, entries)
+            self._namespaces[namespace] = entries
         return self._namespaces[namespace]
 
     @cached_property
@@ -89,11 +93,16 @@ class Table:
         path = self.folder / f"{ALIASES}.toml"
         if not path.exists():
             return {}, []
-        document = _read(path)
+        document = cache.recall(path)
+        if document is None:
+            document = _read(path)
+            cache.keep(path, document)
         return dict(document.get("exact", {})), list(document.get("prefix", {}).items())
 
 
 def _read(path: Path) -> dict[str, Any]:
+    import tomllib  # only where the cache has nothing
+
     try:
         with path.open("rb") as stream:
             return tomllib.load(stream)

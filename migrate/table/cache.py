@@ -1,0 +1,109 @@
+"""Keep built rows in the user's cache directory: reading TOML takes longer than everything else."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+import zlib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from migrate.table.entry import Entry, Overload
+
+_ENTRY_FIELDS = tuple(field.name for field in fields(Entry))
+_OVERLOAD_FIELDS = tuple(field.name for field in fields(Overload))
+_OVERLOADS = _ENTRY_FIELDS.index("overloads")
+
+Stamp = tuple[Any, ...]
+
+
+def directory() -> Path:
+    """Where this user's caches live; nothing is lost when it is deleted."""
+    if own := os.environ.get("MS_MIGRATE_CACHE"):
+        return Path(own)
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "ms-migrate"
+
+
+def stamp(path: Path) -> Stamp:
+    """Changes when the mapping file changes, or the code that builds rows from it."""
+    here = Path(__file__).parent
+    sources = (path, here / "build.py", here / "entry.py", here / "cache.py")
+    states = tuple((status.st_size, status.st_mtime_ns) for status in map(os.stat, sources))
+    return (str(path), states, _ENTRY_FIELDS, _OVERLOAD_FIELDS, sys.hexversion)
+
+
+def recall(path: Path) -> Any:
+    """What was kept for this file, if neither it nor the code has changed since; else None."""
+    try:
+        kept, content = marshal.loads(_file(path).read_bytes())
+        return content if kept == stamp(path) else None
+    except (OSError, ValueError, EOFError, TypeError, RuntimeError):
+        return None
+
+
+def keep(path: Path, content: Any) -> None:
+    """Remember plain values for a file; a cache that cannot be written is no reason to fail."""
+    import tempfile
+
+    try:
+        data = marshal.dumps((stamp(path), content))
+        target = _file(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Written beside and moved: another process may be reading at this moment.
+        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as stream:
+            stream.write(data)
+        Path(stream.name).replace(target)
+    except (OSError, ValueError, RuntimeError):
+        return
+
+
+def recall_rows(path: Path) -> dict[str, Entry] | None:
+    """The rows of a mapping file as they were built last time; None when they must be built."""
+    rows = recall(path)
+    try:
+        if rows is not None:
+            return {name: entry for names, row in rows for entry in [_thaw(row)] for name in names}
+    except (TypeError, ValueError):
+        pass
+    return None
+
+
+def keep_rows(path: Path, entries: dict[str, Entry]) -> None:
+    """Remember rows under all their names."""
+    names: dict[int, list[str]] = {}
+    for name, entry in entries.items():
+        names.setdefault(id(entry), []).append(name)
+    unique = {id(entry): entry for entry in entries.values()}
+    keep(path, [(tuple(names[key]), _freeze(entry)) for key, entry in unique.items()])
+
+
+def _file(path: Path) -> Path:
+    folder = zlib.crc32(str(path.parent).encode())
+    return directory() / "tables" / f"{path.stem}-{folder:08x}.rows"
+
+
+def _freeze(entry: Entry) -> tuple[Any, ...]:
+    values = [getattr(entry, name) for name in _ENTRY_FIELDS]
+    values[_OVERLOADS] = tuple(
+        tuple(_plain(getattr(overload, name)) for name in _OVERLOAD_FIELDS)
+        for overload in entry.overloads
+    )
+    return tuple(_plain(value) for value in values)
+
+
+def _plain(value: Any) -> Any:
+    """Marshal takes built-in containers only, and rows hold nothing else but text."""
+    if isinstance(value, (list, tuple)):
+        return tuple(_plain(item) for item in value)
+    if hasattr(value, "items"):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def _thaw(row: tuple[Any, ...]) -> Entry:
+    values = list(row)
+    values[_OVERLOADS] = tuple(Overload(*overload) for overload in row[_OVERLOADS])
+    return Entry(*values)
