@@ -1,0 +1,106 @@
+"""Which form of an overloaded API a call is, from its arguments and what is known of their types."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.resolve.values import (
+    UNKNOWN,
+    Instance,
+    Known,
+    ListOf,
+    TupleOf,
+    Value,
+    options_of,
+)
+from migrate.table import Entry, Overload
+from migrate.table.signature import Parameter, Signature
+
+_TYPE_NAMES = {
+    "builtins.int": {"int", "number"},
+    "builtins.bool": {"bool", "int", "number"},
+    "builtins.float": {"float", "number"},
+    "builtins.number": {"int", "float", "number"},
+    "builtins.str": {"str"},
+    "torch.Tensor": {"Tensor"},
+    "torch.nn.Parameter": {"Tensor"},
+    "torch.dtype": {"dtype"},
+    "torch.device": {"device"},
+}
+
+
+def fitting_overloads(
+    entry: Entry, values: list[Value], keywords: dict[str | None, Value], node: ast.Call | None = None
+) -> list[Overload]:
+    """The forms this call can be; one for nearly every call."""
+    if len(entry.overloads) == 1:
+        return list(entry.overloads)
+    starred = node is not None and (
+        any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+    )
+    return [o for o in entry.overloads if o.signature is None or fits(o.signature, values, keywords, starred)]
+
+
+def fits(signature: Signature, values: list[Value], keywords: dict[str | None, Value], starred: bool) -> bool:
+    """The arguments can be bound, and no known type contradicts."""
+    positional = signature.positional
+    given: dict[str, Value] = {}
+    for index, value in enumerate(values):
+        if index < len(positional):
+            given[positional[index].name] = value
+        elif signature.varargs is None:
+            return False
+        elif not accepts(signature.varargs, value):
+            return False
+    for name, value in keywords.items():
+        if name is None:
+            continue
+        if name in given or (signature.get(name) is None and signature.varkwargs is None):
+            return False
+        given[name] = value
+    for parameter in signature.parameters:
+        if parameter.name in given:
+            if not accepts(parameter, given[parameter.name]):
+                return False
+        elif parameter.required and not starred:
+            return False
+    return True
+
+
+def accepts(parameter: Parameter, value: Value) -> bool:
+    """No known type of the value contradicts the parameter's annotation."""
+    if not parameter.type or value is UNKNOWN:
+        return True
+    wanted = {word.strip() for word in parameter.type.split("|")}
+    return any(bool(wanted & words) for words in map(type_words, options_of(value)))
+
+
+def certain(parameter: Parameter, value: Value) -> bool:
+    """The annotation is met for sure, not merely not contradicted."""
+    if not parameter.type:
+        return True
+    wanted = {word.strip() for word in parameter.type.split("|")}
+    return value is not UNKNOWN and all(bool(wanted & type_words(option)) for option in options_of(value))
+
+
+def type_words(value: Value) -> set[str]:
+    """The words an annotation may use for a value; everything when it is not known."""
+    if isinstance(value, Known):
+        if value.value is None:
+            return {"None"}
+        return _TYPE_NAMES.get(f"builtins.{type(value.value).__name__}", set())
+    if isinstance(value, Instance) and isinstance(value.cls, str):
+        return _TYPE_NAMES.get(value.cls, {value.cls.rpartition(".")[2]})
+    if isinstance(value, ListOf | TupleOf):
+        return {"sequence", "Size"} if isinstance(value, ListOf) and value.kind == "Size" else {"sequence"}
+    name = getattr(value, "name", "")
+    if name.startswith("torch."):
+        # A constant such as torch.float32 reached by name.
+        return {"dtype"} if name.rpartition(".")[2] in _DTYPES else {name.rpartition(".")[2]}
+    return {"int", "float", "number", "bool", "str", "Tensor", "sequence", "Size", "dtype", "device", "None"}
+
+
+_DTYPES = frozenset(
+    "float32 float float64 double float16 half bfloat16 int8 uint8 int16 short int32 int int64 long bool "
+    "complex64 complex128 cfloat cdouble".split()
+)

@@ -1,0 +1,326 @@
+"""Evaluate expressions abstractly: what each is, and which torch APIs it uses on the way."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from migrate.resolve.members import Members
+from migrate.resolve.types import as_instance, item_of, subscripted
+from migrate.resolve.values import (
+    BOOL,
+    INT,
+    NONE,
+    STR,
+    TENSOR,
+    UNKNOWN,
+    External,
+    Instance,
+    Known,
+    ListOf,
+    ProjectFunction,
+    ProjectModule,
+    TupleOf,
+    Value,
+    external,
+    is_tensor,
+    join,
+    options_of,
+    type_of_constant,
+)
+
+_TRUE, _FALSE = Known(True), Known(False)
+
+
+class Expressions(Members):
+    """Expression half of the interpreter; calls and statements are in modules of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._evaluators: dict[type[ast.AST], Callable[[Any], Value]] = {
+            ast.Name: self.reference,
+            ast.Attribute: self.reference,
+            ast.Call: self.call,
+            ast.Constant: self._constant,
+            ast.Tuple: self._tuple,
+            ast.List: self._list,
+            ast.Set: self._list,
+            ast.Dict: self._dict,
+            ast.Subscript: self._subscript,
+            ast.BinOp: self._binary,
+            ast.UnaryOp: self._unary,
+            ast.BoolOp: self._boolean,
+            ast.Compare: self._compare,
+            ast.IfExp: self._choice,
+            ast.Lambda: self._lambda,
+            ast.ListComp: self._comprehension,
+            ast.SetComp: self._comprehension,
+            ast.GeneratorExp: self._comprehension,
+            ast.DictComp: self._dict_comprehension,
+            ast.Starred: self._starred,
+            ast.NamedExpr: self._named,
+            ast.JoinedStr: self._joined,
+            ast.Await: self._awaited,
+            ast.Yield: self._yield,
+            ast.YieldFrom: self._yield,
+            ast.Slice: self._slice,
+        }
+
+    def call(self, node: ast.Call) -> Value:
+        raise NotImplementedError
+
+    def evaluate(self, node: ast.expr) -> Value:
+        evaluator = self._evaluators.get(type(node))
+        value = evaluator(node) if evaluator else self._children(node)
+        if self.types is not None:
+            self.types[id(node)] = value
+        return value
+
+    def reference(self, node: ast.Name | ast.Attribute, form: str = "value") -> Value:
+        """A name or a chain of attributes; the whole chain is one use of one API."""
+        value, direct = self.base(node, form)
+        if direct and isinstance(value, External):
+            self.record(node, value.name, form)
+        if self.types is not None:
+            self.types[id(node)] = value
+        return value
+
+    def base(self, node: ast.expr, form: str = "attribute") -> tuple[Value, bool]:
+        """The value of a chain's start, and whether imports alone lead to it."""
+        if isinstance(node, ast.Name):
+            return self.lookup(node.id)
+        if isinstance(node, ast.Attribute):
+            owner, direct = self.base(node.value)
+            if self.types is not None:
+                self.types[id(node.value)] = owner
+            if direct and isinstance(owner, External):
+                return external(f"{owner.name}.{node.attr}"), True
+            if isinstance(owner, ProjectModule):
+                return self.member_of_module(owner.name, node.attr)
+            return self.attribute(node, owner, form), False
+        return self.evaluate(node), False
+
+    # Literals -----------------------------------------------------------------------------------
+
+    def _constant(self, node: ast.Constant) -> Value:
+        if node.value is None:
+            return NONE
+        return Known(node.value)
+
+    def _tuple(self, node: ast.Tuple) -> Value:
+        items = tuple([self.evaluate(item) for item in node.elts])
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            return ListOf(item_of(TupleOf(items)), "tuple")
+        return TupleOf(items)
+
+    def _list(self, node: ast.List | ast.Set) -> Value:
+        item: Value = UNKNOWN
+        for element in node.elts:
+            value = self.evaluate(element)
+            if isinstance(element, ast.Starred):
+                value = item_of(value)
+            item = join(item, type_of_constant(value) if isinstance(value, Known) else value)
+        return ListOf(item)
+
+    def _dict(self, node: ast.Dict) -> Value:
+        item: Value = UNKNOWN
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                self.evaluate(key)
+            item = join(item, self.evaluate(value))
+        return ListOf(item, "dict")
+
+    def _joined(self, node: ast.JoinedStr) -> Value:
+        self._children(node)
+        return STR
+
+    # Operators ----------------------------------------------------------------------------------
+
+    def _binary(self, node: ast.BinOp) -> Value:
+        left, right = self.evaluate(node.left), self.evaluate(node.right)
+        if is_tensor(left) or is_tensor(right):
+            return TENSOR
+        for side in (left, right):
+            for option in options_of(side):
+                if isinstance(option, ListOf | TupleOf):
+                    # (1, 2) + shape, [x] * n: a sequence of joined items
+                    other = right if side is left else left
+                    mixed = join(item_of(option), item_of(other))
+                    kind = option.kind if isinstance(option, ListOf) else "tuple"
+                    return ListOf(mixed, kind)
+        if isinstance(left, Known) and isinstance(right, Known) and left.value is not None:
+            return type_of_constant(left) if type(left.value) is type(right.value) else UNKNOWN
+        left = type_of_constant(left) if isinstance(left, Known) else left
+        right = type_of_constant(right) if isinstance(right, Known) else right
+        if left is INT and right is INT and not isinstance(node.op, ast.Div):
+            return INT
+        if isinstance(left, Instance) and left is right:
+            return left
+        return UNKNOWN
+
+    def _unary(self, node: ast.UnaryOp) -> Value:
+        value = self.evaluate(node.operand)
+        if isinstance(node.op, ast.Not):
+            return BOOL
+        if isinstance(node.op, ast.USub) and isinstance(value, Known) and isinstance(value.value, int | float):
+            return Known(-value.value)
+        return value
+
+    def _boolean(self, node: ast.BoolOp) -> Value:
+        result: Value = UNKNOWN
+        for index, part in enumerate(node.values):
+            value = self.evaluate(part)
+            if isinstance(node.op, ast.Or) or index == len(node.values) - 1:
+                result = join(result, value)
+            if isinstance(node.op, ast.And):
+                self.narrow(part, True)
+        return result
+
+    def _compare(self, node: ast.Compare) -> Value:
+        form = "type" if any(isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq | ast.In) for op in node.ops) else ""
+        values = []
+        for part in (node.left, *node.comparators):
+            if form and isinstance(part, ast.Name | ast.Attribute):
+                values.append(self.reference(part, form))
+            else:
+                values.append(self.evaluate(part))
+        identity = all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
+        return TENSOR if not identity and any(is_tensor(value) for value in values) else BOOL
+
+    def _choice(self, node: ast.IfExp) -> Value:
+        self.evaluate(node.test)
+        before = self.frame.snapshot()
+        self.narrow(node.test, True)
+        body = self.evaluate(node.body)
+        self.frame.locals = dict(before)
+        self.narrow(node.test, False)
+        other = self.evaluate(node.orelse)
+        self.frame.locals = before
+        return join(body, other)
+
+    def _slice(self, node: ast.Slice) -> Value:
+        self._children(node)
+        return UNKNOWN
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        owner = self.evaluate(node.value)
+        key = self.evaluate(node.slice)
+        result: Value = UNKNOWN
+        for option in options_of(owner):
+            if isinstance(option, TupleOf):
+                if isinstance(key, Known) and isinstance(key.value, int) and -len(option.items) <= key.value < len(option.items):
+                    result = join(result, option.items[key.value])
+                else:
+                    result = join(result, option if isinstance(node.slice, ast.Slice) else item_of(option))
+            elif isinstance(option, ListOf):
+                result = join(result, option if isinstance(node.slice, ast.Slice) else option.item)
+            elif isinstance(option, Instance):
+                sliced_container = option.cls in ("torch.nn.Sequential", "torch.nn.ModuleList")
+                if sliced_container and isinstance(node.slice, ast.Slice):
+                    result = join(result, option)
+                else:
+                    result = join(result, item_of(option))
+            elif isinstance(option, External):
+                # List[int](...) and the like as a plain expression
+                result = join(result, option)
+        return result
+
+    def _starred(self, node: ast.Starred) -> Value:
+        return self.evaluate(node.value)
+
+    def _named(self, node: ast.NamedExpr) -> Value:
+        value = self.evaluate(node.value)
+        self.assign(node.target, value)
+        return value
+
+    def _awaited(self, node: ast.Await) -> Value:
+        return self.evaluate(node.value)
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom) -> Value:
+        value = self.evaluate(node.value) if node.value is not None else NONE
+        self.yielded(value)
+        return UNKNOWN
+
+    # Inner scopes -------------------------------------------------------------------------------
+
+    def _lambda(self, node: ast.Lambda) -> Value:
+        function = ProjectFunction(node, self.module, self.frame, f"{self.frame.scope}.<lambda>".lstrip("."), None)
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.evaluate(default)
+        self.module.functions.append(function)
+        return function
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+        before = self.frame.snapshot()
+        self._generators(node.generators)
+        item = self.evaluate(node.elt)
+        self.frame.locals = before
+        return ListOf(item, "iterator" if isinstance(node, ast.GeneratorExp) else "list")
+
+    def _dict_comprehension(self, node: ast.DictComp) -> Value:
+        before = self.frame.snapshot()
+        self._generators(node.generators)
+        self.evaluate(node.key)
+        item = self.evaluate(node.value)
+        self.frame.locals = before
+        return ListOf(item, "dict")
+
+    def _generators(self, generators: list[ast.comprehension]) -> None:
+        for generator in generators:
+            self.assign(generator.target, item_of(self.evaluate(generator.iter)))
+            for test in generator.ifs:
+                self.evaluate(test)
+                self.narrow(test, True)
+
+    def _children(self, node: ast.AST) -> Value:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.evaluate(child)
+            elif isinstance(child, ast.FormattedValue | ast.keyword):
+                self._children(child)
+        return UNKNOWN
+
+    # Annotations --------------------------------------------------------------------------------
+
+    def annotation(self, node: ast.expr | None) -> Value:
+        """What a variable with this annotation holds; torch names in it count as annotations."""
+        if node is None:
+            return UNKNOWN
+        if isinstance(node, ast.Constant):
+            if node.value is None:
+                return NONE
+            if node.value is ...:
+                return Known(...)
+            return self._string_annotation(node) if isinstance(node.value, str) else UNKNOWN
+        if isinstance(node, ast.Name | ast.Attribute):
+            return as_instance(self.reference(node, "annotation"))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return join(self.annotation(node.left), self.annotation(node.right))
+        if isinstance(node, ast.Subscript):
+            generic = (
+                self.reference(node.value, "annotation")
+                if isinstance(node.value, ast.Name | ast.Attribute)
+                else self.evaluate(node.value)
+            )
+            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return subscripted(generic, [self.annotation(part) for part in inner])
+        if isinstance(node, ast.List | ast.Tuple):
+            for part in node.elts:
+                self.annotation(part)
+            return UNKNOWN
+        return self.evaluate(node)
+
+    def _string_annotation(self, node: ast.Constant) -> Value:
+        """A quoted annotation is read like any other; its names are placed at the string."""
+        try:
+            tree = ast.parse(node.value, mode="eval").body
+        except SyntaxError:
+            return UNKNOWN
+        for part in ast.walk(tree):
+            if isinstance(part, ast.expr):
+                part.lineno, part.col_offset = node.lineno, node.col_offset
+                part.end_lineno, part.end_col_offset = node.end_lineno, node.end_col_offset
+        self.quoted.append(tree)
+        return self.annotation(tree)

@@ -1,0 +1,48 @@
+"""Which torch class derives from which, as far as inherited members matter."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+# Families by prefix: every class below the prefix inherits the members of the base.
+_FAMILIES = (
+    ("torch.optim.lr_scheduler.", "torch.optim.lr_scheduler.LRScheduler"),
+    ("torch.optim.", "torch.optim.Optimizer"),
+    ("torch.nn.utils.rnn.", ""),
+    ("torch.nn.", "torch.nn.Module"),
+    ("torchvision.models.", "torch.nn.Module"),
+    ("torchvision.ops.", "torch.nn.Module"),
+    ("torchvision.datasets.", "torch.utils.data.Dataset"),
+    ("torch.utils.data.", "torch.utils.data.Dataset"),
+)
+_BASES = {
+    "torch.nn.Parameter": "torch.Tensor",
+    "torch.nn.Buffer": "torch.Tensor",
+    "torch.nn.Module": "",
+    "torch.optim.Optimizer": "",
+    "torch.optim.lr_scheduler.LRScheduler": "",
+    "torch.utils.data.Dataset": "",
+    "torch.utils.data.DataLoader": "",
+    "torch.FloatTensor": "torch.Tensor",
+    "torch.LongTensor": "torch.Tensor",
+    "torch.cuda.FloatTensor": "torch.Tensor",
+    "torch.nn.Identity": "torch.nn.Module",
+    "torch.distributed.fsdp.FullyShardedDataParallel": "torch.nn.Module",
+}
+
+
+@lru_cache(maxsize=2048)
+def ancestors(cls: str) -> tuple[str, ...]:
+    """The class itself and what it inherits from, nearest first."""
+    chain = [cls]
+    while True:
+        base = _BASES.get(chain[-1])
+        if base is None:
+            base = next((b for prefix, b in _FAMILIES if chain[-1].startswith(prefix)), "")
+        if not base or base in chain:
+            return tuple(chain)
+        chain.append(base)
+
+
+def is_module(cls: str) -> bool:
+    return "torch.nn.Module" in ancestors(cls)

@@ -1,0 +1,191 @@
+"""Run a module abstractly: its top level first, then every function once, on demand or at the end."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+from migrate.resolve.frames import Frame
+from migrate.resolve.members import class_is_module
+from migrate.resolve.modules import Modules, ModuleScope
+from migrate.resolve.statements import Statements
+from migrate.resolve.usage import Usage
+from migrate.resolve.values import (
+    NONE,
+    TENSOR,
+    UNKNOWN,
+    Instance,
+    Known,
+    ListOf,
+    ProjectClass,
+    ProjectFunction,
+    Value,
+    join,
+    type_of_constant,
+)
+
+_DEEPEST = 40  # functions entered from functions; deeper ones wait until the end
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
+
+
+class Interpreter(Statements):
+    """One for all files of a request; `usages` and `types` are those of the file in hand."""
+
+    def __init__(self, modules: Modules) -> None:
+        super().__init__()
+        self.modules = modules
+        self.table = modules.table
+        self._depth = 0
+        self._elsewhere: dict[int, Usage] = {}
+
+    def run(self, scope: ModuleScope, *, keep_types: bool = False) -> dict[int, Usage]:
+        """All torch usages of one module, by the identity of the node."""
+        self._depth = 0
+        self.main = scope
+        self.own_usages: dict[int, Usage] = {}
+        self.own_types: dict[int, Value] | None = {} if keep_types else None
+        self.quoted = []
+        self._enter(scope, scope.frame)
+        self.ensure_executed(scope)
+        for cls in scope.classes:
+            self._run_class(cls)
+        index = 0
+        while index < len(scope.functions):  # running one may define more
+            function = scope.functions[index]
+            if not function.done:
+                self.run_function(function, {})
+            index += 1
+        self._rerun_refined(scope)
+        return self.own_usages
+
+    def _run_class(self, cls: ProjectClass) -> None:
+        """__init__ says what the attributes are, forward what the tensors are; then the rest."""
+        self._enter(cls.module, cls.module.frame)
+        self.prepare(cls)
+        for name in ("forward",):
+            method = cls.body.get(name)
+            if isinstance(method, ProjectFunction) and not method.done:
+                self.run_function(method, {})
+
+    def _rerun_refined(self, scope: ModuleScope) -> None:
+        """A second look at functions whose parameters were only understood on the way."""
+        for function in list(scope.functions):
+            if function.done and any(name not in function.seen for name in function.hints):
+                function.done = False
+                self.run_function(function, {})
+
+    def ensure_executed(self, scope: ModuleScope) -> None:
+        if scope.executed:
+            return
+        scope.executed = True
+        saved = self._save()
+        self._enter(scope, scope.frame)
+        self.execute(scope.tree.body)
+        self._restore(saved)
+
+    # Functions ----------------------------------------------------------------------------------
+
+    def run_function(self, function: ProjectFunction, hints: dict[str, Value]) -> Value:
+        """The function's result; its body is executed the first time only."""
+        for name, value in hints.items():
+            function.hints[name] = join(function.hints[name], value) if name in function.hints else value
+        if function.done or function.running or self._depth > _DEEPEST:
+            return function.result
+        function.running = True
+        function.seen = frozenset(function.hints)
+        saved = self._save()
+        self._depth += 1
+        frame = Frame(function.frame, function.qualified, function=function)
+        self._enter(function.module, frame)
+        self.returns, self.yields = [], []
+        self._bind_parameters(function, frame)
+        if isinstance(function.node, ast.Lambda):
+            self.returns.append(self.evaluate(function.node.body))
+        else:
+            stated = self.annotation(function.node.returns)
+            self.execute(function.node.body)
+            if stated is not UNKNOWN:
+                self.returns = [stated]
+        function.result = self._result()
+        self._restore(saved)
+        self._depth -= 1
+        function.running, function.done = False, True
+        return function.result
+
+    def _result(self) -> Value:
+        result: Value = UNKNOWN
+        for value in self.yields or self.returns:
+            result = join(result, value)
+        return ListOf(result, "iterator") if self.yields else result
+
+    def _bind_parameters(self, function: ProjectFunction, frame: Frame) -> None:
+        arguments = function.node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+        defaults += arguments.defaults
+        receiver = function.owner is not None and not _has_decorator(function, "staticmethod")
+        computes = receiver and function.owner is not None and _is_forward(function) and class_is_module(function.owner)
+        for index, (argument, default) in enumerate(zip(positional, defaults, strict=True)):
+            if index == 0 and receiver and function.owner is not None:
+                is_class = _has_decorator(function, "classmethod")
+                frame.bind(argument.arg, function.owner if is_class else Instance(function.owner))
+            else:
+                frame.bind(argument.arg, self._parameter(function, argument, default, computes))
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            frame.bind(argument.arg, self._parameter(function, argument, default, computes))
+        if arguments.vararg:
+            item = self.annotation(arguments.vararg.annotation)
+            frame.bind(arguments.vararg.arg, ListOf(TENSOR if computes and item is UNKNOWN else item, "tuple"))
+        if arguments.kwarg:
+            frame.bind(arguments.kwarg.arg, ListOf(self.annotation(arguments.kwarg.annotation), "dict"))
+
+    def _parameter(self, function: ProjectFunction, argument: ast.arg, default: ast.expr | None, computes: bool) -> Value:
+        """Annotation, else what callers pass, else the default; forward's bare parameters are tensors."""
+        stated = self.annotation(argument.annotation)
+        hint = function.hints.get(argument.arg, UNKNOWN)
+        if stated is not UNKNOWN:
+            return stated
+        fallback = self._default(default, function)
+        if hint is not UNKNOWN:
+            return join(hint, fallback)
+        if computes and (default is None or fallback is NONE):
+            return TENSOR if default is None else join(TENSOR, NONE)
+        return UNKNOWN if fallback is NONE else fallback
+
+    def _default(self, default: ast.expr | None, function: ProjectFunction) -> Value:
+        if default is None:
+            return UNKNOWN
+        outer, self.frame = self.frame, function.frame
+        usages, self.usages = self.usages, {}  # recorded when the definition was executed
+        value = self.evaluate(default)
+        self.frame, self.usages = outer, usages
+        if isinstance(value, Known):
+            return NONE if value.value is None else type_of_constant(value)
+        return value
+
+    # State --------------------------------------------------------------------------------------
+
+    def _enter(self, scope: ModuleScope, frame: Frame) -> None:
+        self.module, self.frame = scope, frame
+        mine = scope is self.main
+        self.usages = self.own_usages if mine else self._elsewhere
+        self.types = self.own_types if mine else None
+        if not mine:
+            self._elsewhere.clear()
+
+    def _save(self) -> tuple[ModuleScope, Frame, list[Value], list[Value]]:
+        return self.module, self.frame, self.returns, self.yields
+
+    def _restore(self, saved: tuple[ModuleScope, Frame, list[Value], list[Value]]) -> None:
+        module, frame, self.returns, self.yields = saved
+        self._enter(module, frame)
+
+
+def _is_forward(function: ProjectFunction) -> bool:
+    name = function.qualified.rpartition(".")[2]
+    return name == "forward"
+
+
+def _has_decorator(function: ProjectFunction, name: str) -> bool:
+    decorators = getattr(function.node, "decorator_list", ())
+    return any(isinstance(d, ast.Name) and d.id == name for d in decorators)

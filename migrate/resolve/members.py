@@ -1,0 +1,268 @@
+"""Look up names and attributes, and record the torch APIs they turn out to be."""
+
+from __future__ import annotations
+
+import ast
+import io
+from typing import TYPE_CHECKING
+
+from migrate.resolve.frames import Frame
+from migrate.resolve.hierarchy import ancestors
+from migrate.resolve.modules import ROOTS, Lazy, Modules, ModuleScope
+from migrate.resolve.tensor_names import DISTINCTIVE
+from migrate.resolve.types import from_word
+from migrate.resolve.usage import Usage
+from migrate.resolve.values import (
+    PARAMETER,
+    TENSOR,
+    UNKNOWN,
+    External,
+    Instance,
+    Known,
+    ListOf,
+    Method,
+    ProjectClass,
+    ProjectFunction,
+    ProjectModule,
+    SuperOf,
+    TupleOf,
+    Value,
+    is_tensor,
+    join,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from migrate.table import Entry, Table
+
+# Methods that plain Python objects have too: a name alone says nothing.
+_PYTHON_METHODS = frozenset(
+    name
+    for kind in (str, bytes, list, dict, set, tuple, int, float, io.TextIOWrapper, io.BytesIO)
+    for name in dir(kind)
+)
+_NAMED_RESULTS = ("values", "indices")
+
+
+class Members:
+    """State of the interpreter, and the meaning of names and attributes."""
+
+    table: Table
+    modules: Modules
+    module: ModuleScope
+    frame: Frame
+    usages: dict[int, Usage]
+
+    def __init__(self) -> None:
+        self.types: dict[int, Value] | None = None
+        self.quoted: list[ast.expr] = []  # parsed from strings: kept alive, usages refer to them by identity
+        self._canonical: dict[str, str] = {}
+
+    def narrow(self, test: ast.expr, truth: bool) -> None:
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        raise NotImplementedError
+
+    def yielded(self, value: Value) -> None:
+        raise NotImplementedError
+
+    def run_function(self, function: ProjectFunction, hints: dict[str, Value]) -> Value:
+        raise NotImplementedError
+
+    def ensure_executed(self, scope: ModuleScope) -> None:
+        raise NotImplementedError
+
+    # Names --------------------------------------------------------------------------------------
+
+    def lookup(self, name: str) -> tuple[Value, bool]:
+        value, direct = self.frame.find(name)
+        if type(value) is Lazy:
+            value, direct = self.member_of_module(value.module, value.name)
+        return value, direct
+
+    def member_of_module(self, module: str, name: str) -> tuple[Value, bool]:
+        """A name of a project module: what it binds, or a submodule; direct when it only passes an import on."""
+        scope = self.modules.load(module, self.module.source)
+        if scope is not None:
+            self.ensure_executed(scope)
+            frame = scope.frame
+            if name in frame.locals:
+                return frame.locals[name], False
+            if name in frame.imports:
+                value = frame.imports[name]
+                if type(value) is Lazy and (value.module, value.name) != (module, name):
+                    return self.member_of_module(value.module, value.name)
+                return (UNKNOWN, False) if type(value) is Lazy else (value, True)
+        below = f"{module}.{name}"
+        if self.modules.project.find(below, self.module.source) is not None:
+            return ProjectModule(below), False
+        return UNKNOWN, False
+
+    # Attributes ---------------------------------------------------------------------------------
+
+    def attribute(self, node: ast.Attribute, owner: Value, form: str) -> Value:
+        """A member of a value; recorded when it is a torch API for every type the value can have."""
+        name = node.attr
+        if owner is UNKNOWN:
+            return self._of_unknown(node, form)
+        result: Value = UNKNOWN
+        found: list[str] = []
+        for option in options_of(owner):
+            if isinstance(option, Known):
+                continue
+            value, api = self.member(option, name)
+            result = join(result, value)
+            if api and api not in found:
+                found.append(api)
+        if found:
+            self.record(node, found[0], form, tuple(found[1:]))
+        return result
+
+    def member(self, owner: Value, name: str) -> tuple[Value, str]:
+        """The value of a member, and its torch name if torch defines it."""
+        if isinstance(owner, Instance):
+            if isinstance(owner.cls, ProjectClass):
+                return self._of_class(owner.cls, name, owner, 0)
+            return self._of_library(owner.cls, name, owner)
+        if isinstance(owner, SuperOf):
+            return self._of_class(owner.cls, name, Instance(owner.cls), 1)
+        if isinstance(owner, ProjectClass):
+            value, _ = self._of_class(owner, name, owner, 0)
+            return (value.function if isinstance(value, Method) and not isinstance(value.function, str) else value), ""
+        if isinstance(owner, ListOf) and owner.kind == "Size":
+            return self._of_library("torch.Size", name, owner)
+        if isinstance(owner, TupleOf) and name in _NAMED_RESULTS and any(is_tensor(i) for i in owner.items):
+            return owner.items[_NAMED_RESULTS.index(name)], f"torch.return_types.{name}"
+        if isinstance(owner, ListOf) and owner.kind == "dict" and name in ("values", "items"):
+            items = ListOf(owner.item if name == "values" else TupleOf((UNKNOWN, owner.item)), "iterator")
+            return Method(items, "builtins.dict.values"), ""
+        return UNKNOWN, ""
+
+    def find_row(self, cls: str, name: str) -> Entry | None:
+        for ancestor in ancestors(self.canonical(cls)):
+            entry = self.table.get(f"{ancestor}.{name}")
+            if entry is not None:
+                return entry
+        return None
+
+    def _of_library(self, cls: str, name: str, receiver: Value) -> tuple[Value, str]:
+        if cls.partition(".")[0] not in ROOTS:
+            return UNKNOWN, ""
+        entry = self.find_row(cls, name)
+        if entry is None:
+            if cls == "torch.Tensor" and not name.startswith("__"):
+                return UNKNOWN, f"torch.Tensor.{name}"
+            return (PARAMETER if name in ("weight", "bias") else UNKNOWN), ""
+        if entry.kind == "method":
+            return Method(receiver, entry.torch), entry.torch
+        return from_word(entry.returns()), entry.torch
+
+    def _of_class(self, cls: ProjectClass, name: str, receiver: Value, skip: int) -> tuple[Value, str]:
+        self.prepare(cls)
+        for base in cls.lineage()[skip:]:
+            if isinstance(base, str):
+                value, api = self._of_library(base, name, receiver)
+                if api:
+                    return value, api
+                continue
+            if not skip and name in base.attributes:
+                return base.attributes[name], ""
+            self.prepare(base)
+            value = base.body.get(name, UNKNOWN)
+            if isinstance(value, ProjectFunction):
+                if _is_property(value):
+                    return self.run_function(value, {}), ""
+                return Method(receiver, value), ""
+            if name in base.body or name in base.attributes:
+                return base.attributes.get(name, value), ""
+        return UNKNOWN, ""
+
+    def prepare(self, cls: ProjectClass) -> None:
+        """Look at __init__ before anything asks what the instance's attributes are."""
+        if not cls.prepared:
+            cls.prepared = True
+            for base in cls.bases:
+                if isinstance(base, ProjectClass):
+                    self.prepare(base)
+            init = cls.body.get("__init__")
+            if isinstance(init, ProjectFunction):
+                self.run_function(init, {})
+
+    def _of_unknown(self, node: ast.Attribute, form: str) -> Value:
+        """A method on something unknown: a tensor if only tensors have it, or if a Module's method says so."""
+        name = node.attr
+        if name in DISTINCTIVE or (form == "call" and self._inside_module() and self._tensor_only(name)):
+            self.believe_tensor(node.value)
+            value, api = self._of_library("torch.Tensor", name, TENSOR)
+            self.record(node, api, form)
+            return value
+        if form == "call" and self._tensor_only(name):
+            self.record(node, f"torch.Tensor.{name}", "unknown")
+        return UNKNOWN
+
+    def _tensor_only(self, name: str) -> bool:
+        return name not in _PYTHON_METHODS and self.table.get(f"torch.Tensor.{name}") is not None
+
+    def _inside_module(self) -> bool:
+        """In a method of an nn.Module that computes: there, an unknown value with tensor methods is a tensor."""
+        function = self.frame.function
+        return (
+            function is not None
+            and function.owner is not None
+            and not function.qualified.endswith("__init__")
+            and "torch.nn.Module" in _all_ancestors(function.owner)
+        )
+
+    def believe_tensor(self, node: ast.expr) -> None:
+        """Remember for the rest of the function that a name holds a tensor."""
+        if isinstance(node, ast.Name) and node.id in self.frame.locals and self.frame.locals[node.id] is UNKNOWN:
+            self.frame.locals[node.id] = TENSOR
+            function = self.frame.function
+            if function is not None:
+                function.hints.setdefault(node.id, TENSOR)
+
+    # Recording ----------------------------------------------------------------------------------
+
+    def canonical(self, name: str) -> str:
+        known = self._canonical.get(name)
+        if known is None:
+            known = self._canonical[name] = self.table.canonical(name)
+        return known
+
+    def record(self, node: ast.expr, api: str, form: str, alternatives: tuple[str, ...] = ()) -> None:
+        """Note one use; a later look at the same node, with better knowledge, replaces the earlier."""
+        if api.partition(".")[0] not in ROOTS:
+            return
+        self.usages[id(node)] = Usage(
+            api=self.canonical(api),
+            form=form,
+            line=node.lineno,
+            column=node.col_offset,
+            end_line=node.end_lineno or node.lineno,
+            end_column=node.end_col_offset or node.col_offset,
+            scope=self.frame.scope,
+            node=node,
+            alternatives=tuple(self.canonical(other) for other in alternatives),
+        )
+
+
+def _is_property(function: ProjectFunction) -> bool:
+    decorators = getattr(function.node, "decorator_list", ())
+    return any(
+        (isinstance(d, ast.Name) and d.id in ("property", "cached_property"))
+        or (isinstance(d, ast.Attribute) and d.attr in ("cached_property", "setter"))
+        for d in decorators
+    )
+
+
+def _all_ancestors(cls: ProjectClass) -> set[str]:
+    return {name for base in cls.library_bases() for name in ancestors(base)}
+
+
+def class_is_module(cls: ProjectClass) -> bool:
+    return "torch.nn.Module" in _all_ancestors(cls)
+
+
+def is_external(value: Value, *names: str) -> bool:
+    return isinstance(value, External) and value.name in names

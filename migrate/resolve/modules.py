@@ -1,0 +1,178 @@
+"""Modules of the program: what their imports mean, loaded when a name of theirs is first needed."""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from migrate.project import Project, ReadProblem, SourceFile, parse
+from migrate.resolve.frames import Frame
+from migrate.resolve.values import UNKNOWN, External, ProjectModule, Value, external
+
+if TYPE_CHECKING:
+    from migrate.resolve.values import ProjectClass, ProjectFunction
+    from migrate.table import Table
+
+# Names below these roots are APIs to look up, unless the user asked for that very package.
+ROOTS = ("torch", "torchvision", "torchaudio", "torchtext")
+# Trees are heavy: keep those of recently used modules only.
+_LINES_KEPT = 60_000
+
+
+class Lazy(Value):
+    """A name imported from a project module, not looked up yet."""
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module = module
+        self.name = name
+
+
+class ModuleScope:
+    """One parsed module and what its top level binds."""
+
+    __slots__ = ("classes", "executed", "frame", "functions", "lines", "source", "tree")
+
+    def __init__(self, source: SourceFile, tree: ast.Module) -> None:
+        self.source = source
+        self.tree = tree
+        self.frame = Frame(None, "")
+        self.functions: list[ProjectFunction] = []
+        self.classes: list[ProjectClass] = []
+        self.executed = False
+        self.lines = tree.body[-1].end_lineno or 0 if tree.body else 0
+
+
+class Modules:
+    """The program's modules by dotted name."""
+
+    def __init__(self, project: Project, table: Table) -> None:
+        self.project = project
+        self.table = table
+        self._asked = {file.module for file in project.files}
+        self._loaded: OrderedDict[str, ModuleScope | None] = OrderedDict()
+        self._lines = 0
+
+    def is_library(self, name: str) -> bool:
+        """Below torch or torchvision, and not itself part of what the user wants to port."""
+        return name.partition(".")[0] in ROOTS and name not in self._asked
+
+    def reference(self, name: str, near: SourceFile) -> Value:
+        """What `import name` gives."""
+        if self.is_library(name) or self.project.find(name, near) is None:
+            return external(name)
+        return ProjectModule(name)
+
+    def load(self, name: str, near: SourceFile | None = None) -> ModuleScope | None:
+        """The module's tree and frame; None when there is no such file or it cannot be read."""
+        source = self.project.find(name, near)
+        if source is None:
+            return None
+        key = str(source.path)
+        if key in self._loaded:
+            self._loaded.move_to_end(key)
+            return self._loaded[key]
+        try:
+            scope = ModuleScope(source, parse(source))
+        except ReadProblem:
+            scope = None
+        self.keep(source, scope)
+        return scope
+
+    def keep(self, source: SourceFile, scope: ModuleScope | None) -> None:
+        self._loaded[str(source.path)] = scope
+        self._lines += scope.lines if scope else 0
+        while self._lines > _LINES_KEPT and len(self._loaded) > 1:
+            _, dropped = self._loaded.popitem(last=False)
+            self._lines -= dropped.lines if dropped else 0
+
+
+def bind_import(node: ast.Import, frame: Frame, modules: Modules, source: SourceFile) -> None:
+    for alias in node.names:
+        if alias.asname:
+            frame.bind_import(alias.asname, modules.reference(alias.name, source))
+        else:
+            head = alias.name.partition(".")[0]
+            frame.bind_import(head, modules.reference(head, source))
+
+
+def bind_import_from(
+    node: ast.ImportFrom, frame: Frame, modules: Modules, source: SourceFile
+) -> list[tuple[str, Value]]:
+    """Bind the names; gives them back for a star import, whose names the source does not spell."""
+    name = absolute_name(node, source)
+    star: list[tuple[str, Value]] = []
+    for alias in node.names:
+        if alias.name == "*":
+            star = star_names(name, modules, source)
+            for bound, value in star:
+                frame.bind_import(bound, value)
+            continue
+        bound = alias.asname or alias.name
+        frame.bind_import(bound, imported(name, alias.name, modules, source))
+    return star
+
+
+def imported(module: str, name: str, modules: Modules, source: SourceFile) -> Value:
+    """What `from module import name` gives."""
+    full = f"{module}.{name}" if module else name
+    if full in modules._asked:
+        return ProjectModule(full)
+    parent = modules.reference(module, source) if module else UNKNOWN
+    if isinstance(parent, External):
+        return external(full)
+    return Lazy(module, name)
+
+
+def absolute_name(node: ast.ImportFrom, source: SourceFile) -> str:
+    """The module of a from-import, relative dots resolved."""
+    if not node.level:
+        return node.module or ""
+    parts = source.package.split(".") if source.package else []
+    climbed = parts[: len(parts) - (node.level - 1)]
+    return ".".join([*climbed, *([node.module] if node.module else [])])
+
+
+def star_names(module: str, modules: Modules, source: SourceFile) -> list[tuple[str, Value]]:
+    """All names a star import binds: a library's rows, or a project module's public names."""
+    parent = modules.reference(module, source)
+    if isinstance(parent, External):
+        rows = modules.table.children(module)
+        names = {name.rpartition(".")[2] for name in rows}
+        return [(name, external(f"{module}.{name}")) for name in sorted(names) if not name.startswith("_")]
+    scope = modules.load(module, source)
+    if scope is None:
+        return []
+    public = _declared_all(scope.tree)
+    if public is None:
+        public = [name for name in _top_level_names(scope.tree) if not name.startswith("_")]
+    return [(name, Lazy(module, name)) for name in public]
+
+
+def _declared_all(tree: ast.Module) -> list[str] | None:
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "__all__" for target in statement.targets
+        ):
+            if isinstance(statement.value, ast.List | ast.Tuple):
+                return [e.value for e in statement.value.elts if isinstance(e, ast.Constant)]
+    return None
+
+
+def _top_level_names(tree: ast.Module) -> list[str]:
+    names: list[str] = []
+    pending: list[ast.stmt] = list(tree.body)
+    while pending:
+        statement = pending.pop(0)
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.append(statement.name)
+        elif isinstance(statement, ast.Import | ast.ImportFrom):
+            names += [a.asname or a.name.partition(".")[0] for a in statement.names if a.name != "*"]
+        elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.For):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names += [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+        elif isinstance(statement, ast.If | ast.Try | ast.With):
+            pending = [s for s in ast.iter_child_nodes(statement) if isinstance(s, ast.stmt)] + pending
+    return list(dict.fromkeys(names))

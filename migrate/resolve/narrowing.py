@@ -1,0 +1,78 @@
+"""What a condition tells about a name: isinstance, is None, truth."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrate.resolve.types import as_instance
+from migrate.resolve.values import NONE, UNKNOWN, External, Instance, TupleOf, Union, Value, join, options_of, without_none
+
+if TYPE_CHECKING:
+    from migrate.resolve.statements import Statements
+
+
+def narrow(state: Statements, test: ast.expr, truth: bool) -> None:
+    """Refine the frame under the assumption that `test` is true (or false)."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        narrow(state, test.operand, not truth)
+    elif isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) == truth:
+            for part in test.values:
+                narrow(state, part, truth)
+    elif isinstance(test, ast.Name):
+        if truth:
+            _rebind(state, test, without_none)
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+        _comparison(state, test, truth)
+    elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+        if len(test.args) == 2 and isinstance(test.args[0], ast.Name):
+            _isinstance(state, test.args[0], test.args[1], truth)
+
+
+def _comparison(state: Statements, test: ast.Compare, truth: bool) -> None:
+    operator, other = test.ops[0], test.comparators[0]
+    if not isinstance(test.left, ast.Name) or not isinstance(other, ast.Constant) or other.value is not None:
+        return
+    if isinstance(operator, ast.Is | ast.Eq):
+        is_none = truth
+    elif isinstance(operator, ast.IsNot | ast.NotEq):
+        is_none = not truth
+    else:
+        return
+    if is_none:
+        state.frame.locals.update({test.left.id: NONE} if test.left.id in state.frame.locals else {})
+    else:
+        _rebind(state, test.left, without_none)
+
+
+def _isinstance(state: Statements, name: ast.Name, classes: ast.expr, truth: bool) -> None:
+    wanted: list[Value] = []
+    for part in classes.elts if isinstance(classes, ast.Tuple) else [classes]:
+        value = state.base(part)[0] if isinstance(part, ast.Name | ast.Attribute) else UNKNOWN
+        wanted += value.items if isinstance(value, TupleOf) else [value]
+    current = state.frame.locals.get(name.id)
+    if current is None:
+        return
+    if truth:
+        narrowed: Value = UNKNOWN
+        for value in wanted:
+            made = as_instance(value)
+            if made is UNKNOWN and value is UNKNOWN:
+                return
+            narrowed = join(narrowed, made)
+        state.frame.locals[name.id] = narrowed
+        return
+    excluded = [value for value in wanted if isinstance(value, External)]
+    names = {value.name for value in excluded}
+    options = [
+        o for o in options_of(current) if not (isinstance(o, Instance) and isinstance(o.cls, str) and o.cls in names)
+    ]
+    if options and len(options) < len(options_of(current)):
+        state.frame.locals[name.id] = options[0] if len(options) == 1 else Union(tuple(options))
+
+
+def _rebind(state: Statements, name: ast.Name, change: object) -> None:
+    current = state.frame.locals.get(name.id)
+    if current is not None:
+        state.frame.locals[name.id] = change(current)  # type: ignore[operator]

@@ -1,0 +1,285 @@
+"""Execute statements abstractly: bindings, branches, functions and classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from migrate.resolve.calls import Calls
+from migrate.resolve.frames import Frame
+from migrate.resolve.modules import bind_import, bind_import_from
+from migrate.resolve.narrowing import narrow
+from migrate.resolve.types import item_of
+from migrate.resolve.values import (
+    TENSOR,
+    UNKNOWN,
+    Instance,
+    Known,
+    ListOf,
+    ProjectClass,
+    ProjectFunction,
+    TupleOf,
+    Value,
+    is_tensor,
+    join,
+    options_of,
+)
+
+
+class Statements(Calls):
+    """Statement half of the interpreter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.returns: list[Value] = []
+        self.yields: list[Value] = []
+        self._executors: dict[type[ast.AST], Callable[[Any], None]] = {
+            ast.Expr: lambda node: self._discard(node.value),
+            ast.Assign: self._assign,
+            ast.AugAssign: self._augmented,
+            ast.AnnAssign: self._annotated,
+            ast.Return: self._return,
+            ast.If: self._if,
+            ast.For: self._for,
+            ast.AsyncFor: self._for,
+            ast.While: self._while,
+            ast.With: self._with,
+            ast.AsyncWith: self._with,
+            ast.Try: self._try,
+            ast.TryStar: self._try,
+            ast.FunctionDef: self._function,
+            ast.AsyncFunctionDef: self._function,
+            ast.ClassDef: self._class,
+            ast.Import: lambda node: bind_import(node, self.frame, self.modules, self.module.source),
+            ast.ImportFrom: self._import_from,
+            ast.Global: lambda node: self.frame.globals.update(node.names),
+            ast.Assert: self._assert,
+            ast.Match: self._match,
+        }
+
+    def execute(self, body: list[ast.stmt]) -> None:
+        executors = self._executors
+        for statement in body:
+            executor = executors.get(type(statement))
+            if executor is not None:
+                executor(statement)
+            else:
+                for child in ast.iter_child_nodes(statement):
+                    if isinstance(child, ast.expr):
+                        self.evaluate(child)
+
+    def narrow(self, test: ast.expr, truth: bool) -> None:
+        narrow(self, test, truth)
+
+    def yielded(self, value: Value) -> None:
+        self.yields.append(value)
+
+    # Bindings -----------------------------------------------------------------------------------
+
+    def _discard(self, node: ast.expr) -> None:
+        self.evaluate(node)
+
+    def _assign(self, node: ast.Assign) -> None:
+        value = self.evaluate(node.value)
+        for target in node.targets:
+            self.assign(target, value)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        stated = self.annotation(node.annotation)
+        value = self.evaluate(node.value) if node.value is not None else UNKNOWN
+        if node.value is not None or isinstance(node.target, ast.Name):
+            # The value's own type says more than `nn.Module` does; where it says nothing, believe the annotation.
+            self.assign(node.target, stated if value is UNKNOWN or _is_none(value) else value)
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        value = self.evaluate(node.value)
+        before = self.evaluate(_as_load(node.target))
+        result = TENSOR if is_tensor(before) or is_tensor(value) else before
+        self.assign(node.target, result)
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self.frame.bind(target.id, value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target.elts, value)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, ListOf(item_of(value)))
+        elif isinstance(target, ast.Attribute):
+            self._assign_attribute(target, value)
+        elif isinstance(target, ast.Subscript):
+            self.evaluate(target.value)
+            self.evaluate(target.slice)
+        if self.types is not None:
+            self.types[id(target)] = value
+
+    def _unpack(self, targets: list[ast.expr], value: Value) -> None:
+        exact = isinstance(value, TupleOf) and len(value.items) == len(targets)
+        for index, target in enumerate(targets):
+            if exact and not isinstance(target, ast.Starred):
+                self.assign(target, value.items[index])  # type: ignore[attr-defined]
+            else:
+                self.assign(target, item_of(value))
+
+    def _assign_attribute(self, target: ast.Attribute, value: Value) -> None:
+        owner, direct = self.base(target.value)
+        if self.types is not None:
+            self.types[id(target.value)] = owner
+        name = getattr(owner, "name", "")
+        if direct and name:
+            self.record(target, f"{name}.{target.attr}", "attribute")
+            return
+        for option in options_of(owner):
+            if isinstance(option, Instance) and isinstance(option.cls, ProjectClass):
+                known = option.cls.attributes.get(target.attr, UNKNOWN)
+                option.cls.attributes[target.attr] = join(known, value)
+            elif isinstance(option, Instance):
+                self.attribute(target, option, "attribute")
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        bind_import_from(node, self.frame, self.modules, self.module.source)
+
+    # Control flow -------------------------------------------------------------------------------
+
+    def _branches(self, *bodies: Callable[[], None]) -> None:
+        """Run each on its own copy of what is known, then join."""
+        frame = self.frame
+        before = frame.snapshot()
+        merged: dict[str, Value] | None = None
+        for body in bodies:
+            frame.locals = dict(before)
+            body()
+            if merged is not None:
+                frame.merge(merged)
+            merged = frame.locals
+        frame.locals = merged if merged is not None else before
+
+    def _if(self, node: ast.If) -> None:
+        self.evaluate(node.test)
+
+        def then() -> None:
+            self.narrow(node.test, True)
+            self.execute(node.body)
+
+        def otherwise() -> None:
+            self.narrow(node.test, False)
+            self.execute(node.orelse)
+
+        if _leaves(node.body) and not node.orelse:
+            # `if x is None: return ...` says something about all that follows.
+            before = self.frame.snapshot()
+            then()
+            self.frame.locals = before
+            self.narrow(node.test, False)
+            return
+        self._branches(then, otherwise)
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+        item = item_of(self.evaluate(node.iter))
+
+        def body() -> None:
+            self.assign(node.target, item)
+            self.execute(node.body)
+
+        self._branches(lambda: None, body)
+        self.execute(node.orelse)
+
+    def _while(self, node: ast.While) -> None:
+        self.evaluate(node.test)
+        self._branches(lambda: None, lambda: self.execute(node.body))
+        self.execute(node.orelse)
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        for item in node.items:
+            value = self.evaluate(item.context_expr)
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, value)
+        self.execute(node.body)
+
+    def _try(self, node: ast.Try) -> None:
+        self.execute(node.body)
+        for handler in node.handlers:
+            if handler.type is not None:
+                self.evaluate(handler.type)
+            if handler.name:
+                self.frame.bind(handler.name, UNKNOWN)
+            before = self.frame.snapshot()
+            imports = dict(self.frame.imports)
+            self.execute(handler.body)
+            # What the body bound stays; a handler only adds what the body did not (fallback imports).
+            self.frame.imports = {**self.frame.imports, **imports}
+            self.frame.merge(before)
+        self.execute(node.orelse)
+        self.execute(node.finalbody)
+
+    def _assert(self, node: ast.Assert) -> None:
+        self.evaluate(node.test)
+        if node.msg is not None:
+            self.evaluate(node.msg)
+        self.narrow(node.test, True)
+
+    def _match(self, node: ast.Match) -> None:
+        self.evaluate(node.subject)
+        for case in node.cases:
+            for part in ast.walk(case.pattern):
+                if isinstance(part, ast.MatchClass) and isinstance(part.cls, ast.Name | ast.Attribute):
+                    self.reference(part.cls, "type")
+                elif isinstance(part, ast.MatchValue):
+                    self.evaluate(part.value)
+                name = getattr(part, "name", None) or getattr(part, "rest", None)
+                if isinstance(name, str):
+                    self.frame.bind(name, UNKNOWN)
+            if case.guard is not None:
+                self.evaluate(case.guard)
+            self.execute(case.body)
+
+    def _return(self, node: ast.Return) -> None:
+        self.returns.append(self.evaluate(node.value) if node.value is not None else Known(None))
+
+    # Definitions --------------------------------------------------------------------------------
+
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        for decorator in node.decorator_list:
+            if isinstance(decorator, ast.Name | ast.Attribute):
+                self.reference(decorator, "decorator")
+            else:
+                self.evaluate(decorator)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._decorators(node)
+        arguments = node.args
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            if default is not None:
+                self.evaluate(default)
+        qualified = f"{self.frame.scope}.{node.name}".lstrip(".")
+        function = ProjectFunction(node, self.module, self.frame, qualified, self.frame.cls)
+        self.module.functions.append(function)
+        self.frame.bind(node.name, function)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        self._decorators(node)
+        qualified = f"{self.frame.scope}.{node.name}".lstrip(".")
+        cls = ProjectClass(node, self.module, qualified)
+        for base in node.bases:
+            value = self.reference(base, "base") if isinstance(base, ast.Name | ast.Attribute) else self.evaluate(base)
+            cls.bases.append(value)
+        for keyword in node.keywords:
+            self.evaluate(keyword.value)
+        outer, self.frame = self.frame, Frame(self.frame, qualified, cls=cls)
+        self.execute(node.body)
+        cls.body = {**self.frame.imports, **self.frame.locals}
+        self.frame = outer
+        self.module.classes.append(cls)
+        self.frame.bind(node.name, cls)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Known) and value.value is None
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    return target

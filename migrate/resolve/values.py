@@ -1,0 +1,262 @@
+"""What an expression can be, as far as reading the source tells."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from migrate.resolve.modules import ModuleScope
+
+
+class Value:
+    """Base of all abstract values; the plain base itself stands for 'not known'."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        fields = ", ".join(repr(getattr(self, name, None)) for name in self.__slots__)
+        return f"{type(self).__name__}({fields})"
+
+
+UNKNOWN = Value()
+
+
+class External(Value):
+    """A module, class, function or constant of a library, by its dotted name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Instance(Value):
+    """An object of a class: a library's (by dotted name) or the project's."""
+
+    __slots__ = ("cls",)
+
+    def __init__(self, cls: str | ProjectClass) -> None:
+        self.cls = cls
+
+
+class Known(Value):
+    """A Python constant."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class TupleOf(Value):
+    """A tuple or list whose items are known one by one."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: tuple[Value, ...]) -> None:
+        self.items = items
+
+
+class ListOf(Value):
+    """Any iterable of like items; `kind` says which: list, tuple, iterator, Size, dict (its values)."""
+
+    __slots__ = ("item", "kind")
+
+    def __init__(self, item: Value, kind: str = "list") -> None:
+        self.item = item
+        self.kind = kind
+
+
+class ProjectModule(Value):
+    """A module of the program itself."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class ProjectFunction(Value):
+    """A function of the program; its body is looked at once, when first needed."""
+
+    __slots__ = ("done", "frame", "hints", "module", "node", "owner", "qualified", "result", "running", "seen")
+
+    def __init__(
+        self, node: Any, module: ModuleScope, frame: Any, qualified: str, owner: ProjectClass | None
+    ) -> None:
+        self.node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda = node
+        self.module = module
+        self.frame = frame
+        self.qualified = qualified
+        self.owner = owner
+        self.hints: dict[str, Value] = {}
+        self.result: Value = UNKNOWN
+        self.done = False
+        self.running = False
+        self.seen: frozenset[str] = frozenset()
+
+
+class ProjectClass(Value):
+    """A class of the program, with what its body and its methods bind."""
+
+    __slots__ = ("attributes", "bases", "body", "module", "node", "prepared", "qualified")
+
+    def __init__(self, node: ast.ClassDef, module: ModuleScope, qualified: str) -> None:
+        self.node = node
+        self.module = module
+        self.qualified = qualified
+        self.bases: list[Value] = []
+        self.body: dict[str, Value] = {}
+        self.attributes: dict[str, Value] = {}  # assigned on self
+        self.prepared = False
+
+    def lineage(self) -> list[ProjectClass | str]:
+        """This class, then its bases depth first: project classes and library names."""
+        found: list[ProjectClass | str] = []
+        pending: list[Value] = [self]
+        while pending:
+            value = pending.pop(0)
+            if isinstance(value, ProjectClass) and value not in found:
+                found.append(value)
+                pending = list(value.bases) + pending
+            elif isinstance(value, External) and value.name not in found:
+                found.append(value.name)
+        return found
+
+    def library_bases(self) -> list[str]:
+        return [base for base in self.lineage() if isinstance(base, str)]
+
+
+class Method(Value):
+    """An attribute of an instance that may be called: a project function or a library name, with its receiver."""
+
+    __slots__ = ("function", "receiver")
+
+    def __init__(self, receiver: Value, function: ProjectFunction | str) -> None:
+        self.receiver = receiver
+        self.function = function
+
+
+class CallableOf(Value):
+    """Something callable of which only the result is known (Callable[..., nn.Module], functools.partial)."""
+
+    __slots__ = ("result",)
+
+    def __init__(self, result: Value) -> None:
+        self.result = result
+
+
+class SuperOf(Value):
+    """super() in a method of a class."""
+
+    __slots__ = ("cls",)
+
+    def __init__(self, cls: ProjectClass) -> None:
+        self.cls = cls
+
+
+class Union(Value):
+    """One of a few values."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: tuple[Value, ...]) -> None:
+        self.options = options
+
+
+_externals: dict[str, External] = {}
+_instances: dict[str, Instance] = {}
+
+
+def external(name: str) -> External:
+    found = _externals.get(name)
+    if found is None:
+        found = _externals[name] = External(name)
+    return found
+
+
+def instance(cls: str) -> Instance:
+    found = _instances.get(cls)
+    if found is None:
+        found = _instances[cls] = Instance(cls)
+    return found
+
+
+NONE = Known(None)
+TENSOR = instance("torch.Tensor")
+PARAMETER = instance("torch.nn.Parameter")
+MODULE = instance("torch.nn.Module")
+INT = instance("builtins.int")
+FLOAT = instance("builtins.float")
+NUMBER = instance("builtins.number")
+BOOL = instance("builtins.bool")
+STR = instance("builtins.str")
+SIZE = ListOf(INT, "Size")
+_UNION_LIMIT = 6
+
+
+def options_of(value: Value) -> tuple[Value, ...]:
+    return value.options if isinstance(value, Union) else (value,)
+
+
+def same(left: Value, right: Value) -> bool:
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, Known) and isinstance(right, Known):
+        return type(left.value) is type(right.value) and bool(left.value == right.value)
+    if isinstance(left, Instance) and isinstance(right, Instance):
+        return left.cls is right.cls or left.cls == right.cls
+    if isinstance(left, ListOf) and isinstance(right, ListOf):
+        return left.kind == right.kind and same(left.item, right.item)
+    if isinstance(left, TupleOf) and isinstance(right, TupleOf):
+        return len(left.items) == len(right.items) and all(map(same, left.items, right.items))
+    if isinstance(left, CallableOf) and isinstance(right, CallableOf):
+        return same(left.result, right.result)
+    return False
+
+
+def join(left: Value, right: Value) -> Value:
+    """Either of two; what is not known yields to what is, since a Python name mostly keeps one type."""
+    if left is right or right is UNKNOWN:
+        return left
+    if left is UNKNOWN:
+        return right
+    options = list(options_of(left))
+    for value in options_of(right):
+        if not any(same(value, option) for option in options):
+            options.append(value)
+    constants = [option for option in options if isinstance(option, Known) and option.value is not None]
+    if len(constants) > 1:
+        # Two different constants of one type: keep the type only.
+        for constant in constants:
+            options.remove(constant)
+        for constant in constants:
+            kind = type_of_constant(constant)
+            if not any(same(kind, option) for option in options):
+                options.append(kind)
+    if len(options) == 1:
+        return options[0]
+    return Union(tuple(options)) if len(options) <= _UNION_LIMIT else UNKNOWN
+
+
+def without_none(value: Value) -> Value:
+    """What is left once a test has excluded None."""
+    if not isinstance(value, Union):
+        return UNKNOWN if isinstance(value, Known) and value.value is None else value
+    options = tuple(o for o in value.options if not (isinstance(o, Known) and o.value is None))
+    return options[0] if len(options) == 1 else Union(options)
+
+
+def type_of_constant(value: Known) -> Value:
+    return value if value.value is None else instance(f"builtins.{type(value.value).__name__}")
+
+
+def is_tensor(value: Value) -> bool:
+    """Certainly a tensor (or a Parameter, or None in its place)."""
+    options = [o for o in options_of(value) if not (isinstance(o, Known) and o.value is None)]
+    return bool(options) and all(
+        isinstance(o, Instance) and o.cls in ("torch.Tensor", "torch.nn.Parameter") for o in options
+    )
