@@ -41,6 +41,7 @@ CODES: dict[str, Rule] = {
     "MS305": Rule("mode", "The counterpart does not run in the chosen execution mode.", "error"),
     "MS306": Rule("refused-argument", "An argument has no MindSpore counterpart.", "error"),
     "MS307": Rule("unknown-receiver", "A method that tensors have, on an unknown value.", "note"),
+    "MS308": Rule("better-operator", "A simpler operator serves this use.", "note"),
     # MS4xx: what the code does around the APIs
     "MS401": Rule(
         "tensor-condition", "Python control flow depends on a tensor's value.", "warning"

@@ -96,6 +96,8 @@ class Statements(Calls):
         value = self.evaluate(node.value)
         before = self.evaluate(_as_load(node.target))
         result = TENSOR if is_tensor(before) or is_tensor(value) else before
+        if self.types is not None:
+            self.types[id(node)] = before  # what the statement changes, or replaces
         self.assign(node.target, result)
 
     def assign(self, target: ast.expr, value: Value) -> None:

@@ -1,0 +1,69 @@
+"""What a person must do, once for all places where it is due, the most frequent first."""
+
+from __future__ import annotations
+
+from migrate.analyze.model import Action, Sign, Use
+from migrate.findings import CODES, SEVERITIES
+from migrate.table import Entry, Table
+
+_LEARN = "look for it in MindSpore's API list, and add a row (docs/adding_a_mapping.md)"
+_REWRITE = "compute it with operators that MindSpore has, or leave it out"
+_PROVE = "port it, then let `ms-migrate parity` compare the two"
+_ANNOTATE = "annotate the value (x: torch.Tensor), so that the porter need not guess"
+_BY_HAND = "write this call by hand"
+
+
+class Actions:
+    """Collects reasons and joins those that ask for the same thing."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._found: dict[tuple[str, str, str], Action] = {}
+
+    def of_use(self, use: Use) -> None:
+        if use.advice:
+            self._add("MS308", use.api, use.advice, "", use)
+        if not use.code:
+            return
+        if use.code == "MS307":
+            # One line for all of them: the cure is the same, and most need none.
+            name = "methods that tensors have, on values of unknown type"
+            self._add(use.code, name, "the port leaves them as they are", _ANNOTATE, use)
+            return
+        entry = self._table.get(use.api)
+        self._add(use.code, use.api, use.problem, _step(use.code, entry), use)
+
+    def of_sign(self, sign: Sign) -> None:
+        if sign.severity == "note":
+            return  # counted in the feature table; it asks for nothing by itself
+        key = sign.code, sign.what, sign.message
+        action = self._found.get(key)
+        if action is None:
+            action = self._found[key] = Action(
+                sign.code, sign.what, sign.message, sign.next_step, sign.severity, mode=sign.mode
+            )
+        action.places.append(sign.place)
+
+    def _add(self, code: str, title: str, why: str, step: str, use: Use) -> None:
+        action = self._found.get((code, title, why))
+        if action is None:
+            api = use.api if title == use.api else ""
+            severity = CODES[code].severity
+            action = Action(code, title, why, step, severity, api=api)
+            self._found[code, title, why] = action
+        action.places.append(use.place)
+
+    def in_order(self) -> list[Action]:
+        """Notes last; before them, what is used most often comes first."""
+        return sorted(
+            self._found.values(),
+            key=lambda a: (a.severity == SEVERITIES[-1], -a.count, a.title, a.why),
+        )
+
+
+def _step(code: str, entry: Entry | None) -> str:
+    if entry is not None and entry.way:
+        return entry.way
+    return {"MS301": _REWRITE, "MS302": _PROVE, "MS303": _LEARN, "MS306": _BY_HAND}.get(
+        code, _REWRITE
+    )

@@ -1,0 +1,66 @@
+"""Judge one use by its row, its arguments, and the device and mode that the user has in mind."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.analyze import adaptive
+from migrate.analyze.arguments import bind, choose, constant, refusal
+from migrate.analyze.model import Options, Place, Use
+from migrate.resolve.usage import Usage
+from migrate.resolve.values import Value
+from migrate.table import Entry, Table
+
+_MODE_NAMES = {"pynative": "PyNative", "graph": "Graph"}
+
+
+def judge(
+    usage: Usage, place: Place, table: Table, types: dict[int, Value], options: Options
+) -> Use:
+    """The use with the first reason, if any, why it does not port by itself."""
+    entry = table.get(usage.api)
+    if usage.form == "unknown":
+        return Use(usage.api, usage.form, place, "MS307", "the receiver's type is not known")
+    if entry is None:
+        return Use(usage.api, usage.form, place, "MS303", "the mapping table does not list it")
+    code, problem = _standing(entry, options)
+    hint = ""
+    if isinstance(usage.call, ast.Call):
+        if not code:
+            code, problem = _arguments(entry, usage.call, types)
+        hint = _adaptive(entry, usage.call)
+    return Use(entry.torch, usage.form, place, code, problem, hint)
+
+
+def _standing(entry: Entry, options: Options) -> tuple[str, str]:
+    """What the row alone says, whatever the arguments."""
+    if entry.status == "missing":
+        return "MS301", entry.note or "MindSpore has no counterpart"
+    if options.device and options.device not in entry.platforms:
+        return "MS304", f"{entry.target} does not run on {options.device}"
+    wanted = ("pynative", "graph") if options.mode == "both" else (options.mode,)
+    for mode in wanted:
+        if mode not in entry.modes:
+            return "MS305", f"{entry.target} does not run in {_MODE_NAMES[mode]} mode"
+    if entry.status == "risky":
+        return "MS302", entry.note or "the counterpart may behave differently"
+    return "", ""
+
+
+def _arguments(entry: Entry, call: ast.Call, types: dict[int, Value]) -> tuple[str, str]:
+    forms = choose(entry, call, types)
+    if not forms:
+        return "MS306", "no form that the table lists takes these arguments"
+    if len(forms) > 1 and len({form.mindspore or form.emit or form.helper for form in forms}) > 1:
+        return "MS306", "which of its forms is meant depends on a type that is not known here"
+    written, why = refusal(forms[0], call)
+    return ("MS306", f"{written}: {why}") if written else ("", "")
+
+
+def _adaptive(entry: Entry, call: ast.Call) -> str:
+    if "daptive" not in entry.torch:
+        return ""
+    signature = entry.main.signature
+    if signature is None or signature.get("output_size") is None:
+        return ""
+    return adaptive.advice(entry.torch, constant(bind(signature, call).get("output_size")))

@@ -1,0 +1,167 @@
+"""What analyze knows: uses and signs of one file, then rows and actions of the whole program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from migrate.findings import Finding
+from migrate.table.entry import STATUSES, Entry
+
+# `unlisted` is no status of a row: the table has none.
+LEVELS = (*STATUSES, "unlisted")
+AUTOMATIC = frozenset({"supported", "rewritten", "composed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user wants to know."""
+
+    device: str = ""  # one of PLATFORMS; "" for all of them
+    mode: str = "both"
+    min_status: str = "supported"
+
+    @property
+    def graph(self) -> bool:
+        return self.mode in ("graph", "both")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is; line and column count from 1, the cell is that of a notebook."""
+
+    path: str
+    line: int
+    column: int
+    cell: int = 0
+    scope: str = ""
+    end_line: int = 0
+    end_column: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path}: cell {self.cell}:{self.line}"
+            if self.cell
+            else f"{self.path}:{self.line}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of one torch API. `problem` says why this one does not port by itself."""
+
+    api: str
+    form: str
+    place: Place
+    code: str = ""
+    problem: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Something the code does that no API name shows: an in-place change, a branch on a tensor."""
+
+    feature: str
+    what: str  # the construct, in a few words; equal words are counted together
+    place: Place
+    code: str
+    message: str
+    next_step: str
+    severity: str
+    mode: str = ""  # "graph": no problem in PyNative
+
+
+@dataclass(slots=True)
+class FileReport:
+    """All that one file gives; travels between processes, so it holds no syntax tree."""
+
+    path: str
+    lines: int = 0
+    uses: list[Use] = field(default_factory=list)
+    signs: list[Sign] = field(default_factory=list)
+    problem: Finding | None = None
+    torch: bool = True  # False: the file has nothing to do with torch and was not parsed
+
+
+@dataclass(slots=True)
+class Operator:
+    """One row of the operator table."""
+
+    api: str
+    entry: Entry | None
+    places: list[Place] = field(default_factory=list)
+    troubled: int = 0  # uses that have a problem of their own (a refused argument)
+    unknown: bool = False  # methods on values that may not be tensors
+    group: str = ""  # its feature group; plain operators have none
+
+    @property
+    def status(self) -> str:
+        return self.entry.status if self.entry else "unlisted"
+
+    @property
+    def target(self) -> str:
+        return self.entry.target if self.entry else ""
+
+    @property
+    def count(self) -> int:
+        return len(self.places)
+
+
+@dataclass(slots=True)
+class Feature:
+    """One row of the feature table: a group, and what of it the program uses."""
+
+    name: str
+    status: str
+    members: dict[str, int] = field(default_factory=dict)
+    places: list[Place] = field(default_factory=list)
+    note: str = ""
+
+    @property
+    def count(self) -> int:
+        return len(self.places)
+
+
+@dataclass(slots=True)
+class Action:
+    """Something to do, once for all places where it is due."""
+
+    code: str
+    title: str
+    why: str
+    step: str
+    severity: str
+    places: list[Place] = field(default_factory=list)
+    api: str = ""
+    mode: str = ""
+
+    @property
+    def count(self) -> int:
+        return len(self.places)
+
+
+@dataclass(slots=True)
+class Analysis:
+    """The whole answer; every report shows this and computes nothing of its own."""
+
+    options: Options
+    operators: list[Operator]
+    features: list[Feature]
+    actions: list[Action]
+    skipped: list[Finding]
+    files: int = 0
+    torch_files: int = 0
+    lines: int = 0
+    uses: int = 0
+    automatic: int = 0
+    by_status: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def share(self) -> float:
+        return self.automatic / self.uses if self.uses else 1.0
+
+    @property
+    def must_act(self) -> bool:
+        """Whether a person has to look: notes alone do not ask for that."""
+        urgent = any(action.severity in ("error", "warning") for action in self.actions)
+        return urgent or bool(self.skipped)

@@ -1,0 +1,64 @@
+"""Turn syntax-tree positions into places that people and editors understand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate.analyze.model import Place
+from migrate.project import SourceFile
+from migrate.resolve.usage import Usage
+
+
+class Placer:
+    """Knows one file's text, so that byte columns become character columns."""
+
+    def __init__(self, source: SourceFile, text: str) -> None:
+        self.source = source
+        self.path = str(source.path)
+        self._ascii = text.isascii()
+        self._lines = [] if self._ascii else text.split("\n")
+        self._walked: list[ast.AST] | None = None
+
+    def at(self, node: ast.AST, scope: str = "") -> Place:
+        """The place of a node."""
+        line: int = getattr(node, "lineno", 0)
+        column: int = getattr(node, "col_offset", 0)
+        end_line: int = getattr(node, "end_lineno", None) or line
+        end_column: int = getattr(node, "end_col_offset", None) or column
+        return self._place(line, column, end_line, end_column, scope)
+
+    def usage(self, usage: Usage) -> Place:
+        return self._place(usage.line, usage.column, usage.end_line, usage.end_column, usage.scope)
+
+    def nodes(self, tree: ast.Module, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
+        """All nodes of some kinds; the tree is walked once however often this is asked."""
+        if self._walked is None:
+            self._walked = list(_statements(tree))
+        return (node for node in self._walked if isinstance(node, kinds))
+
+    def _place(self, line: int, column: int, end_line: int, end_column: int, scope: str) -> Place:
+        if not self._ascii:
+            column = self._characters(line, column)
+            end_column = self._characters(end_line, end_column)
+        cell, shown = self.source.place(line)
+        end = end_line - line + shown
+        return Place(self.path, shown, column + 1, cell, scope, end, end_column + 1)
+
+    def _characters(self, line: int, column: int) -> int:
+        """ast counts UTF-8 bytes; editors count characters."""
+        if not 0 < line <= len(self._lines):
+            return column
+        return len(self._lines[line - 1].encode()[:column].decode(errors="replace"))
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Statements at any depth; expressions, where most nodes are, are not entered."""
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            for child in getattr(node, name, ()):
+                if isinstance(child, ast.stmt):
+                    yield child
+                pending.append(child)

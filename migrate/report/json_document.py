@@ -1,0 +1,125 @@
+"""The analysis as JSON, for other programs; docs/json_schema.md describes every field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from migrate import __version__
+from migrate.analyze.groups import GROUPS
+from migrate.analyze.model import LEVELS, Analysis, Operator, Place
+from migrate.findings import Finding
+from migrate.report import words
+
+SCHEMA = "ms-migrate/analyze"
+VERSION = 1
+
+
+def render(analysis: Analysis) -> str:
+    return json.dumps(document(analysis), indent=2, ensure_ascii=False) + "\n"
+
+
+def document(analysis: Analysis) -> dict[str, Any]:
+    """Lists are complete and sorted; `min_status` leaves out rows, never totals."""
+    least = LEVELS.index(analysis.options.min_status)
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "tool": f"ms-migrate {__version__}",
+        "options": {
+            "device": analysis.options.device or "all",
+            "mode": analysis.options.mode,
+            "min_status": analysis.options.min_status,
+        },
+        "summary": {
+            "files": analysis.files,
+            "files_with_torch": analysis.torch_files,
+            "lines": analysis.lines,
+            "uses": analysis.uses,
+            "automatic": analysis.automatic,
+            "share": round(analysis.share, 4),
+            "by_status": analysis.by_status,
+            "unknown_receivers": words.unknown_uses(analysis),
+            "skipped": len(analysis.skipped),
+            "text": words.summary(analysis),
+        },
+        "operators": [
+            _operator(row, analysis)
+            for row in analysis.operators
+            if LEVELS.index(row.status) >= least
+        ],
+        "features": [
+            {
+                "name": row.name,
+                "title": GROUPS[row.name],
+                "status": row.status,
+                "count": row.count,
+                "members": dict(sorted(row.members.items())),
+                "places": _places(row.places),
+            }
+            for row in words.shown_features(analysis)
+        ],
+        "actions": [
+            {
+                "code": action.code,
+                "severity": action.severity,
+                "title": action.title,
+                "api": action.api,
+                "mode": action.mode or "any",
+                "why": action.why,
+                "step": action.step,
+                "count": action.count,
+                "places": _places(action.places),
+            }
+            for action in analysis.actions
+        ],
+        "skipped": [_finding(finding) for finding in analysis.skipped],
+    }
+
+
+def _operator(row: Operator, analysis: Analysis) -> dict[str, Any]:
+    entry = row.entry
+    return {
+        "torch": row.api,
+        "mindspore": row.target,
+        "status": row.status,
+        "kind": entry.kind if entry else "",
+        "feature": row.group,
+        "receiver_known": not row.unknown,
+        "modes": list(entry.modes) if entry and entry.status != "missing" else [],
+        "platforms": list(entry.platforms) if entry and entry.status != "missing" else [],
+        "note": entry.note if entry else "",
+        "way": entry.way if entry else "",
+        "count": row.count,
+        "troubled": row.troubled,
+        "places": _places(row.places),
+    }
+
+
+def _places(places: Sequence[Place]) -> list[dict[str, Any]]:
+    return [
+        {
+            "path": place.path,
+            "line": place.line,
+            "column": place.column,
+            "end_line": place.end_line,
+            "end_column": place.end_column,
+            "scope": place.scope,
+            **({"cell": place.cell} if place.cell else {}),
+        }
+        for place in places
+    ]
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "path": str(finding.path),
+        "line": finding.line,
+        "column": finding.column,
+        "message": finding.message,
+        "step": finding.next_step,
+        **({"cell": finding.cell} if finding.cell else {}),
+    }

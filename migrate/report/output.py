@@ -1,0 +1,58 @@
+"""Put a result where the user wants it: the terminal, a pipe, or a file that is whole or absent."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from rich.console import Console
+
+from migrate.errors import RequestError
+from migrate.report.style import PIPE_WIDTH, make_console
+
+
+@contextmanager
+def screen() -> Iterator[Console]:
+    """Standard output; into a pipe without the blanks that pad a table's last column."""
+    if sys.stdout.isatty():
+        yield make_console()
+        return
+    buffer = io.StringIO()
+    width = os.environ.get("COLUMNS", "")
+    yield plain_console(buffer, int(width) if width.isdigit() else PIPE_WIDTH)
+    sys.stdout.write(trimmed(buffer.getvalue()))
+
+
+def plain_console(buffer: io.StringIO, width: int = PIPE_WIDTH) -> Console:
+    """A console that writes text and nothing else."""
+    return Console(file=buffer, width=width, highlight=False, color_system=None)
+
+
+def trimmed(text: str) -> str:
+    return "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write beside and move, so that no reader ever sees half a report."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as stream:
+            stream.write(text)
+        # A temporary file is private; the report should be as open as any new file.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(stream.name).chmod(0o666 & ~mask)
+        Path(stream.name).replace(path)
+    except OSError as error:
+        with suppress(OSError, UnboundLocalError):
+            Path(stream.name).unlink(missing_ok=True)
+        reason = (error.strerror or str(error)).lower()
+        raise RequestError(
+            f"cannot be written: {reason}", where=str(path), next_step="give -o another path"
+        ) from None

@@ -1,0 +1,30 @@
+"""One look for every command: the same colour for the same meaning."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rich.console import Console
+
+STATUS_STYLES = {
+    "supported": "green",
+    "rewritten": "green",
+    "composed": "cyan",
+    "risky": "yellow",
+    "missing": "red",
+    "unlisted": "magenta",
+}
+SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "dim"}
+
+# A file or a pipe has no width; this is what fits a wide terminal and a review tool.
+PIPE_WIDTH = 120
+
+
+def make_console(*, error: bool = False) -> Console:
+    """A console that honours NO_COLOR, COLUMNS and a stream that is no terminal."""
+    stream = sys.stderr if error else sys.stdout
+    width = None
+    if not stream.isatty() and not os.environ.get("COLUMNS", "").isdigit():
+        width = PIPE_WIDTH
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
