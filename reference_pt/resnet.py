@@ -136,7 +136,7 @@ class ResNet(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-            elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)):
+            elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)) and module.affine:
                 nn.init.constant_(module.weight, 1)
                 nn.init.constant_(module.bias, 0)
 
