@@ -1,5 +1,7 @@
 """Regularisers of torchvision.ops that drop whole branches or blocks."""
 
+import math
+
 from mindspore import nn, ops
 
 
@@ -28,3 +30,59 @@ class StochasticDepth(nn.Cell):
 
     def construct(self, input):
         return stochastic_depth(input, self.p, self.mode, self.training)
+
+
+def _drop_block(input, p, block_size, eps, training, ndim):
+    """Zero random blocks: every dropped centre takes its neighbourhood with it."""
+    if input.ndim != ndim + 2:
+        raise ValueError(f"input has {input.ndim} dimensions, expected {ndim + 2}")
+    if not training or p == 0.0:
+        return input
+    sizes = input.shape[2:]
+    block_size = min(block_size, *sizes)
+    if block_size % 2 == 0:
+        raise ValueError(f"block_size is {block_size}, expected an odd number")
+    half = block_size // 2
+    inner = tuple(size - block_size + 1 for size in sizes)
+    rate = p * math.prod(sizes) / (block_size**ndim * math.prod(inner))
+    centres = (ops.rand(*input.shape[:2], *inner) < rate).astype(input.dtype)
+    centres = ops.pad(centres, (half,) * (2 * ndim))
+    pool = ops.max_pool2d if ndim == 2 else ops.max_pool3d
+    keep = 1 - pool(centres, block_size, 1, half)
+    return input * keep * (keep.size / (eps + keep.sum()))
+
+
+def drop_block2d(input, p, block_size, inplace=False, eps=1e-06, training=True):
+    """Zero random squares of a feature map and scale up the rest."""
+    return _drop_block(input, p, block_size, eps, training, 2)
+
+
+def drop_block3d(input, p, block_size, inplace=False, eps=1e-06, training=True):
+    """Zero random cubes of a feature map and scale up the rest."""
+    return _drop_block(input, p, block_size, eps, training, 3)
+
+
+class DropBlock2d(nn.Cell):
+    """drop_block2d as a layer."""
+
+    def __init__(self, p, block_size, inplace=False, eps=1e-06):
+        super().__init__()
+        self.p = p
+        self.block_size = block_size
+        self.eps = eps
+
+    def construct(self, input):
+        return _drop_block(input, self.p, self.block_size, self.eps, self.training, 2)
+
+
+class DropBlock3d(nn.Cell):
+    """drop_block3d as a layer."""
+
+    def __init__(self, p, block_size, inplace=False, eps=1e-06):
+        super().__init__()
+        self.p = p
+        self.block_size = block_size
+        self.eps = eps
+
+    def construct(self, input):
+        return _drop_block(input, self.p, self.block_size, self.eps, self.training, 3)
