@@ -38,7 +38,7 @@ class Resolver:
     def file(self, source: SourceFile, *, keep_types: bool = False, text: str | None = None) -> FileResolution:
         """Resolve one file; `keep_types` also keeps the value of every expression, for the porter."""
         try:
-            scope = ModuleScope(source, parse(source, text))
+            scope = ModuleScope(source, self.modules.tree_of(source) or parse(source, text))
         except ReadProblem as problem:
             return FileResolution(source, problem=problem.finding)
         self.modules.keep(source, scope)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
+from typing import TypeVar
 
 from migrate.resolve.frames import Frame
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules, ModuleScope
+from migrate.resolve.outline import Deferred, outline
 from migrate.resolve.statements import Statements
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
@@ -24,7 +27,9 @@ from migrate.resolve.values import (
     type_of_constant,
 )
 
+Result = TypeVar("Result")
 _DEEPEST = 40  # functions entered from functions; deeper ones wait until the end
+_HOPS = 1  # modules away from the file in hand whose function bodies are still looked at
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
 
@@ -36,11 +41,12 @@ class Interpreter(Statements):
         self.modules = modules
         self.table = modules.table
         self._depth = 0
+        self._hops = 0
         self._elsewhere: dict[int, Usage] = {}
 
     def run(self, scope: ModuleScope, *, keep_types: bool = False) -> dict[int, Usage]:
         """All torch usages of one module, by the identity of the node."""
-        self._depth = 0
+        self._depth = self._hops = 0
         self.main = scope
         self.own_usages: dict[int, Usage] = {}
         self.own_types: dict[int, Value] | None = {} if keep_types else None
@@ -78,10 +84,28 @@ class Interpreter(Statements):
         if scope.executed:
             return
         scope.executed = True
+        if scope is not self.main:
+            outline(scope, self.modules, self._foreign_bases)
+            return
         saved = self._save()
         self._enter(scope, scope.frame)
         self.execute(scope.tree.body)
         self._restore(saved)
+
+    def settle(self, deferred: Deferred) -> Value:
+        """Evaluate what an imported module left open."""
+        return self._elsewhere_do(deferred.module, deferred.frame, lambda: self.evaluate(deferred.node))
+
+    def _foreign_bases(self, cls: ProjectClass, frame: Frame) -> list[Value]:
+        return self._elsewhere_do(cls.module, frame, lambda: self.base_classes(cls.node))
+
+    def _elsewhere_do(self, module: ModuleScope, frame: Frame, work: Callable[[], Result]) -> Result:
+        saved = self._save()
+        self._enter(module, frame)
+        try:
+            return work()
+        finally:
+            self._restore(saved)
 
     # Functions ----------------------------------------------------------------------------------
 
@@ -91,6 +115,10 @@ class Interpreter(Statements):
             function.hints[name] = join(function.hints[name], value) if name in function.hints else value
         if function.done or function.running or self._depth > _DEEPEST:
             return function.result
+        away = function.module is not self.module and function.module is not self.main
+        if away and self._hops >= _HOPS:
+            return self._stated_result(function)
+        self._hops += away
         function.running = True
         function.seen = frozenset(function.hints)
         saved = self._save()
@@ -109,8 +137,16 @@ class Interpreter(Statements):
         function.result = self._result()
         self._restore(saved)
         self._depth -= 1
+        self._hops -= away
         function.running, function.done = False, True
         return function.result
+
+    def _stated_result(self, function: ProjectFunction) -> Value:
+        """What the signature alone says, without a look at the body."""
+        if isinstance(function.node, ast.Lambda) or function.node.returns is None:
+            return UNKNOWN
+        returns = function.node.returns
+        return self._elsewhere_do(function.module, function.frame, lambda: self.annotation(returns))
 
     def _result(self) -> Value:
         result: Value = UNKNOWN

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrate.resolve.frames import Frame
 from migrate.resolve.hierarchy import ancestors
 from migrate.resolve.modules import ROOTS, Lazy, Modules, ModuleScope
+from migrate.resolve.outline import Deferred
 from migrate.resolve.tensor_names import DISTINCTIVE
 from migrate.resolve.types import from_word
 from migrate.resolve.usage import Usage
@@ -73,12 +74,17 @@ class Members:
     def ensure_executed(self, scope: ModuleScope) -> None:
         raise NotImplementedError
 
+    def settle(self, deferred: Deferred) -> Value:
+        raise NotImplementedError
+
     # Names --------------------------------------------------------------------------------------
 
     def lookup(self, name: str) -> tuple[Value, bool]:
         value, direct = self.frame.find(name)
         if type(value) is Lazy:
-            value, direct = self.member_of_module(value.module, value.name)
+            return self.member_of_module(value.module, value.name)
+        if type(value) is Deferred:
+            return self.settle(value), False
         return value, direct
 
     def member_of_module(self, module: str, name: str) -> tuple[Value, bool]:
@@ -88,7 +94,11 @@ class Members:
             self.ensure_executed(scope)
             frame = scope.frame
             if name in frame.locals:
-                return frame.locals[name], False
+                value = frame.locals[name]
+                if type(value) is Deferred:
+                    frame.locals[name] = UNKNOWN  # while it is being found out
+                    value = frame.locals[name] = self.settle(value)
+                return value, False
             if name in frame.imports:
                 value = frame.imports[name]
                 if type(value) is Lazy and (value.module, value.name) != (module, name):
@@ -170,6 +180,8 @@ class Members:
                 return base.attributes[name], ""
             self.prepare(base)
             value = base.body.get(name, UNKNOWN)
+            if type(value) is Deferred:
+                value = base.body[name] = self.settle(value)
             if isinstance(value, ProjectFunction):
                 if _is_property(value):
                     return self.run_function(value, {}), ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Names below these roots are APIs to look up, unless the user asked for that very package.
 ROOTS = ("torch", "torchvision", "torchaudio", "torchtext")
 # Trees are heavy: keep those of recently used modules only.
-_LINES_KEPT = 60_000
+_LINES_KEPT = 180_000
 
 
 class Lazy(Value):
@@ -80,6 +80,11 @@ class Modules:
             scope = None
         self.keep(source, scope)
         return scope
+
+    def tree_of(self, source: SourceFile) -> ast.Module | None:
+        """The tree, if another file's imports have led here before."""
+        scope = self._loaded.get(str(source.path))
+        return scope.tree if scope else None
 
     def keep(self, source: SourceFile, scope: ModuleScope | None) -> None:
         self._loaded[str(source.path)] = scope

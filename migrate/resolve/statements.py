@@ -258,13 +258,17 @@ class Statements(Calls):
         self.module.functions.append(function)
         self.frame.bind(node.name, function)
 
+    def base_classes(self, node: ast.ClassDef) -> list[Value]:
+        return [
+            self.reference(base, "base") if isinstance(base, ast.Name | ast.Attribute) else self.evaluate(base)
+            for base in node.bases
+        ]
+
     def _class(self, node: ast.ClassDef) -> None:
         self._decorators(node)
         qualified = f"{self.frame.scope}.{node.name}".lstrip(".")
         cls = ProjectClass(node, self.module, qualified)
-        for base in node.bases:
-            value = self.reference(base, "base") if isinstance(base, ast.Name | ast.Attribute) else self.evaluate(base)
-            cls.bases.append(value)
+        cls.bases.extend(self.base_classes(node))
         for keyword in node.keywords:
             self.evaluate(keyword.value)
         outer, self.frame = self.frame, Frame(self.frame, qualified, cls=cls)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -100,16 +101,28 @@ class ProjectFunction(Value):
 class ProjectClass(Value):
     """A class of the program, with what its body and its methods bind."""
 
-    __slots__ = ("attributes", "bases", "body", "module", "node", "prepared", "qualified")
+    __slots__ = ("_bases", "_find_bases", "attributes", "body", "module", "node", "prepared", "qualified")
 
     def __init__(self, node: ast.ClassDef, module: ModuleScope, qualified: str) -> None:
         self.node = node
         self.module = module
         self.qualified = qualified
-        self.bases: list[Value] = []
+        self._bases: list[Value] = []
+        self._find_bases: Callable[[], list[Value]] | None = None
         self.body: dict[str, Value] = {}
         self.attributes: dict[str, Value] = {}  # assigned on self
         self.prepared = False
+
+    def defer_bases(self, find: Callable[[], list[Value]]) -> None:
+        """Leave the bases until someone asks: finding them may mean reading another file."""
+        self._find_bases = find
+
+    @property
+    def bases(self) -> list[Value]:
+        if self._find_bases is not None:
+            find, self._find_bases = self._find_bases, None
+            self._bases = find()
+        return self._bases
 
     def lineage(self) -> list[ProjectClass | str]:
         """This class, then its bases depth first: project classes and library names."""
