@@ -50,8 +50,7 @@ CODES: dict[str, Rule] = {
     "MS403": Rule("in-place", "A tensor is changed in place.", "note"),
     "MS404": Rule("autograd-function", "A gradient is written by hand.", "warning"),
     "MS405": Rule("hook", "A hook observes or changes a module's values.", "warning"),
-    "MS406": Rule("list-mutation", "A list is changed inside a compiled method.", "note"),
-    "MS407": Rule("python-value", "A tensor is turned into a Python value.", "warning"),
+    "MS406": Rule("graph-container", "Graph mode cannot compile a container's method.", "warning"),
 }
 
 

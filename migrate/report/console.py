@@ -27,7 +27,8 @@ def show(analysis: Analysis, console: Console) -> None:
     _actions("Good to know", words.notes(analysis), console)
     _skipped(analysis, console)
     console.print()
-    console.print(Text(words.summary(analysis), style="bold"))
+    # One line stays one line in a pipe, where grep and tail look for it.
+    console.print(Text(words.summary(analysis), style="bold"), soft_wrap=not console.is_terminal)
 
 
 def show_summary(analysis: Analysis, console: Console) -> None:

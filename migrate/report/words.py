@@ -80,7 +80,7 @@ def places(found: Sequence[Place], limit: int = 0) -> str:
     parts: list[str] = []
     last = None
     for path, cell, line in shown:
-        where = f"{cell}:{line}" if cell else str(line)
+        where = f"cell {cell}:{line}" if cell else str(line)
         parts.append(where if path == last else f"{_file(path)}:{where}")
         last = path
     rest = len(lines) - len(shown)

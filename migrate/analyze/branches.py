@@ -1,0 +1,136 @@
+"""Branches on a tensor: Graph mode compiles both sides, so both must give the same things."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.analyze.model import Place, Sign
+from migrate.resolve.values import UNKNOWN, ListOf, TupleOf, Value, is_tensor
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def check_branch(
+    node: ast.AST, types: dict[int, Value], place: Place, function: Function
+) -> Sign | None:
+    """None where Python alone decides; a warning where the two sides certainly differ."""
+    if not isinstance(node, ast.If | ast.While) or not _on_tensor(node.test, types):
+        return None
+    word = "if" if isinstance(node, ast.If) else "while"
+    what = f"{word} on a tensor"
+    reason = ""
+    if isinstance(node, ast.If):
+        reason = _half_bound(node, function) or _unequal_returns(node, types, function)
+    elif changed := _resized(node, types):
+        reason = f"{changed} may change its shape in the loop"
+    if not reason:
+        message = f"{what} compiles; its sides must give values of one type"
+        return _sign(what, place, message, "", "note")
+    message = f"{what}: {reason}"
+    return _sign(what, place, message, "make both sides alike, or use ops.where", "warning")
+
+
+def _sign(what: str, place: Place, message: str, step: str, severity: str) -> Sign:
+    return Sign("control flow", what, place, "MS401", message, step, severity, mode="graph")
+
+
+def _on_tensor(test: ast.expr, types: dict[int, Value]) -> bool:
+    """Whether a tensor's value decides: `x.sum() > 0`, also inside and / or / not."""
+    if isinstance(test, ast.BoolOp):
+        return any(_on_tensor(part, types) for part in test.values)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _on_tensor(test.operand, types)
+    return is_tensor(types.get(id(test), UNKNOWN))
+
+
+def _half_bound(node: ast.If, function: Function) -> str:
+    """A name that only one side binds and that is read afterwards."""
+    if _leaves(node.body) or _leaves(node.orelse):
+        return ""
+    sides = _bound(node.body) ^ _bound(node.orelse)
+    before = _bound_before(function, node.lineno) | {a.arg for a in _parameters(function)}
+    for name in sorted(sides - before):
+        if _read_after(function, name, node.end_lineno or node.lineno):
+            return f"{name} is bound on one side only"
+    return ""
+
+
+def _unequal_returns(node: ast.If, types: dict[int, Value], function: Function) -> str:
+    """A tensor returned on one side, several values or none on the other."""
+    inside = {_shape(r.value, types) for r in _returns(node.body)}
+    after = node.orelse or [s for s in function.body if s.lineno > (node.end_lineno or 0)]
+    outside = {_shape(r.value, types) for r in _returns(after)}
+    if not inside or not outside or "" in inside | outside or inside == outside:
+        return ""
+    first, second = min(inside), min(outside)
+    return f"it returns {first} on one side and {second} on the other" if first != second else ""
+
+
+def _shape(value: ast.expr | None, types: dict[int, Value]) -> str:
+    if value is None or (isinstance(value, ast.Constant) and value.value is None):
+        return "None"
+    found = types.get(id(value), UNKNOWN)
+    if is_tensor(found):
+        return "a tensor"
+    if isinstance(found, TupleOf):
+        return f"{len(found.items)} values"
+    if isinstance(found, ListOf):
+        return f"a {found.kind}"
+    return ""
+
+
+def _resized(node: ast.While, types: dict[int, Value]) -> str:
+    """A tensor that a loop joins to itself: its shape depends on the number of rounds."""
+    for part in ast.walk(node):
+        if not isinstance(part, ast.Assign) or not isinstance(part.value, ast.Call):
+            continue
+        called = getattr(part.value.func, "attr", getattr(part.value.func, "id", ""))
+        target = part.targets[0]
+        if called in ("cat", "concat", "stack", "hstack", "vstack") and isinstance(
+            target, ast.Name
+        ):
+            names = {n.id for n in ast.walk(part.value) if isinstance(n, ast.Name)}
+            if target.id in names:
+                return target.id
+    return ""
+
+
+def _returns(body: list[ast.stmt]) -> list[ast.Return]:
+    return [n for s in body for n in ast.walk(s) if isinstance(n, ast.Return)]
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Break | ast.Continue)
+
+
+def _bound(body: list[ast.stmt]) -> set[str]:
+    return {
+        node.id
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _bound_before(function: Function, line: int) -> set[str]:
+    return {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line
+    }
+
+
+def _parameters(function: Function) -> list[ast.arg]:
+    arguments = function.args
+    extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra]
+
+
+def _read_after(function: Function, name: str, line: int) -> bool:
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == name
+        and isinstance(node.ctx, ast.Load)
+        and node.lineno > line
+        for node in ast.walk(function)
+    )

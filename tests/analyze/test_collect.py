@@ -1,0 +1,128 @@
+"""Files are skipped, spread over processes and reported in order, whatever they hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from migrate.analyze.collect import Analyser, analyse
+from migrate.analyze.model import Options
+from migrate.analyze.reach import Reach
+from migrate.project import Project, SourceFile, discover
+from migrate.resolve import Resolver
+from migrate.table import Table
+
+
+def tree(root: Path, files: dict[str, str]) -> Project:
+    for name, text in files.items():
+        path = root / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return discover([root / "tree"])
+
+
+def reached(project: Project) -> dict[str, bool]:
+    reach = Reach(project)
+    return {file.module: reach.concerns(file) for file in project.files}
+
+
+def test_files_without_torch_are_told_by_their_bytes_and_imports(tmp_path: Path) -> None:
+    project = tree(
+        tmp_path,
+        {
+            "net.py": "import torch",
+            "train.py": "from net import Net",
+            "main.py": "import os, train as t",
+            "plain.py": "import os",
+            "loop_a.py": "import loop_b",
+            "loop_b.py": "import loop_a",
+            "pkg/__init__.py": "from .deep import thing",
+            "pkg/deep.py": "from .. import nothing",
+            "pkg/user.py": "from . import blocks",
+            "pkg/blocks.py": "from torch import nn",
+        },
+    )
+    assert reached(project) == {
+        "net": True,
+        "train": True,
+        "main": True,
+        "plain": False,
+        "loop_a": False,
+        "loop_b": False,
+        "pkg": False,
+        "pkg.deep": False,
+        "pkg.user": True,
+        "pkg.blocks": True,
+    }
+
+
+def test_a_parenthesised_import_is_followed(tmp_path: Path) -> None:
+    project = tree(
+        tmp_path, {"net.py": "import torch", "user.py": "from .net import (\n    Net,\n)"}
+    )
+    assert reached(project)["user"]
+
+
+def test_files_without_torch_are_not_parsed(
+    tmp_path: Path, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tree(tmp_path, {"plain.py": "def broken(:"})
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(Resolver, "file", fail)
+    (report,) = analyse(project, table, Options(), 1)
+    assert (report.torch, report.uses, report.problem) == (False, [], None)
+
+
+def test_processes_change_nothing_but_the_time(tmp_path: Path, table: Table) -> None:
+    sources = {
+        f"file_{n:02}.py": f"import torch\n{'x = torch.relu(1)' + chr(10)}" * (n % 3)
+        for n in range(30)
+    }
+    sources["net.py"] = (
+        "from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        del x\n"
+    )
+    sources["user.py"] = (
+        "from net import Net\n"
+        "class Big(Net):\n    def forward(self, x):\n        return x.view(1)\n"
+    )
+    project = tree(tmp_path, sources)
+    alone = list(analyse(project, table, Options(), 1))
+    assert list(analyse(project, table, Options(), 2)) == alone
+    assert [report.path for report in alone] == [str(file.path) for file in project.files]
+
+
+def test_a_file_too_deep_for_the_resolver_is_a_finding(
+    tmp_path: Path, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tree(tmp_path, {"a.py": "import torch", "b.py": "import torch\ntorch.relu(x)"})
+    plain = Resolver.file
+
+    def stumble(self: Resolver, source: SourceFile, **options: object) -> object:
+        if source.module == "a":
+            raise RecursionError
+        return plain(self, source, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Resolver, "file", stumble)
+    first, second = analyse(project, table, Options(), 1)
+    assert first.problem is not None and first.problem.code == "MS208"
+    assert len(second.uses) == 1
+
+
+def test_notebook_places_are_cells(tmp_path: Path, table: Table) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": "text"},
+        {"cell_type": "code", "source": ["import torch\n", "%matplotlib inline\n"]},
+        {"cell_type": "code", "source": ["y = 1\n", "torch.relu(y)"]},
+    ]
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}}))
+    project = discover([path])
+    report = Analyser(project, table, Options()).report(project.files[0])
+    (use,) = report.uses
+    assert (use.place.cell, use.place.line, use.place.column) == (3, 2, 1)
+    assert str(use.place).endswith("a.ipynb: cell 3:2")
