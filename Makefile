@@ -34,7 +34,7 @@ demo: $(STAMP) ## analyse the bundled ResNet
 
 test: lint ## lint, types and every test
 	@echo "make: running the tests on $(JOBS) processes"
-	@$(BIN)/python -m pytest -n $(JOBS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 lint: $(STAMP) ## ruff and mypy --strict
 	@echo "make: ruff check, ruff format --check, mypy --strict migrate"
