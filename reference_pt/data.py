@@ -25,7 +25,7 @@ CIFAR10_SHAPE = (3, 32, 32)
 CIFAR10_RECORD = 1 + 3 * 32 * 32
 
 
-class SyntheticImages(Dataset[tuple[torch.Tensor, int]]):
+class SyntheticImages(Dataset):
     """Noise around one fixed pattern per class: learnable, so a falling loss means something.
 
     Drawn by numpy from the seed and the index alone: any worker, any order and any framework
@@ -52,7 +52,7 @@ class SyntheticImages(Dataset[tuple[torch.Tensor, int]]):
         return torch.from_numpy(image), label
 
 
-class Cifar10Binary(Dataset[tuple[Any, int]]):
+class Cifar10Binary(Dataset):
     """CIFAR-10 in its binary version: `data_batch_1.bin` to `_5.bin` and `test_batch.bin`."""
 
     def __init__(
@@ -108,7 +108,7 @@ def imagenet_transform(augment: bool) -> Callable[[Any], torch.Tensor]:
     return transforms.Compose([*crop, transforms.ToTensor(), normalize])
 
 
-def imagenet(root: str | Path, train: bool, augment: bool) -> Dataset[tuple[Any, int]]:
+def imagenet(root: str | Path, train: bool, augment: bool) -> Dataset:
     """One folder per class under `train` and `val`."""
     from torchvision import datasets
 
@@ -116,7 +116,7 @@ def imagenet(root: str | Path, train: bool, augment: bool) -> Dataset[tuple[Any,
     return datasets.ImageFolder(str(folder), transform=imagenet_transform(augment))
 
 
-def build_dataset(args: argparse.Namespace, train: bool) -> Dataset[tuple[Any, int]]:
+def build_dataset(args: argparse.Namespace, train: bool) -> Dataset:
     augment = train and args.augment
     if args.data == "imagenet":
         return imagenet(args.data_dir, train, augment)
@@ -129,10 +129,10 @@ def build_dataset(args: argparse.Namespace, train: bool) -> Dataset[tuple[Any, i
 
 def build_loader(
     args: argparse.Namespace, train: bool, rank: int = 0, world_size: int = 1
-) -> DataLoader[tuple[Any, int]]:
+) -> DataLoader:
     """The batches of one process: whole shuffled batches to train on, every sample once to test."""
     dataset = build_dataset(args, train)
-    sampler: DistributedSampler[Any] | None = None
+    sampler: DistributedSampler | None = None
     if world_size > 1 and train:
         sampler = DistributedSampler(
             dataset, num_replicas=world_size, rank=rank, shuffle=args.shuffle, seed=args.seed

@@ -87,7 +87,7 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, An
 
 def train_one_epoch(
     model: nn.Module,
-    loader: DataLoader[Any],
+    loader: DataLoader,
     criterion: nn.Module,
     optimizer: torch.optim.Optimizer,
     scheduler: LRScheduler,
