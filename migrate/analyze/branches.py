@@ -4,42 +4,24 @@ from __future__ import annotations
 
 import ast
 
-from migrate.analyze.model import Place, Sign
+from migrate.analyze.compiled import Function
 from migrate.resolve.values import UNKNOWN, ListOf, TupleOf, Value, is_tensor
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-
-def check_branch(
-    node: ast.AST, types: dict[int, Value], place: Place, function: Function
-) -> Sign | None:
-    """None where Python alone decides; a warning where the two sides certainly differ."""
-    if not isinstance(node, ast.If | ast.While) or not _on_tensor(node.test, types):
-        return None
-    word = "if" if isinstance(node, ast.If) else "while"
-    what = f"{word} on a tensor"
-    reason = ""
+def mismatch(node: ast.If | ast.While, types: dict[int, Value], function: Function) -> str:
+    """In what the two sides certainly differ; empty when nothing is known against them."""
     if isinstance(node, ast.If):
-        reason = _half_bound(node, function) or _unequal_returns(node, types, function)
-    elif changed := _resized(node, types):
-        reason = f"{changed} may change its shape in the loop"
-    if not reason:
-        message = f"{what} compiles; its sides must give values of one type"
-        return _sign(what, place, message, "", "note")
-    message = f"{what}: {reason}"
-    return _sign(what, place, message, "make both sides alike, or use ops.where", "warning")
+        return _half_bound(node, function) or _unequal_returns(node, types, function)
+    changed = _resized(node, types)
+    return f"{changed} may change its shape in the loop" if changed else ""
 
 
-def _sign(what: str, place: Place, message: str, step: str, severity: str) -> Sign:
-    return Sign("control flow", what, place, "MS401", message, step, severity, mode="graph")
-
-
-def _on_tensor(test: ast.expr, types: dict[int, Value]) -> bool:
+def on_tensor(test: ast.expr, types: dict[int, Value]) -> bool:
     """Whether a tensor's value decides: `x.sum() > 0`, also inside and / or / not."""
     if isinstance(test, ast.BoolOp):
-        return any(_on_tensor(part, types) for part in test.values)
+        return any(on_tensor(part, types) for part in test.values)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _on_tensor(test.operand, types)
+        return on_tensor(test.operand, types)
     return is_tensor(types.get(id(test), UNKNOWN))
 
 

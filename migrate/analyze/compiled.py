@@ -1,20 +1,31 @@
-"""Which functions Graph mode would compile: forward of every Module, and all that it calls here."""
+"""Which code Graph mode would compile: forward of every Module, and all that it calls here."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import ModuleScope
 from migrate.resolve.values import Method, ProjectFunction, Value, options_of
 
-_ENTRANCES = ("forward", "__call__")
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_ENTRANCES = ("forward", "__call__")
+# What is never compiled (annotations, decorators), and fields without statements or expressions.
+_SKIPPED = frozenset({"annotation", "returns", "decorator_list", "ctx", "op", "ops"})
+_FIELDS = {
+    kind: tuple(name for name in kind._fields if name not in _SKIPPED)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+_FIELDS[ast.Constant] = _FIELDS[ast.Name] = ()
 
-def compiled_functions(scope: ModuleScope, types: dict[int, Value]) -> list[tuple[str, Function]]:
-    """(qualified name, definition), in source order; only functions of this file."""
+
+def compiled_code(
+    scope: ModuleScope, types: dict[int, Value]
+) -> Iterator[tuple[str, Function, list[ast.AST]]]:
+    """(qualified name, definition, all nodes of the body) of each function of this file."""
     pending = [
         method
         for cls in scope.classes
@@ -22,27 +33,42 @@ def compiled_functions(scope: ModuleScope, types: dict[int, Value]) -> list[tupl
         for name in _ENTRANCES
         if isinstance(method := cls.body.get(name), ProjectFunction)
     ]
-    found: dict[int, ProjectFunction] = {}
+    done: set[int] = set()
     while pending:
         function = pending.pop()
-        if id(function.node) in found or function.module is not scope:
+        definition = function.node
+        if id(definition) in done or function.module is not scope:
             continue
-        found[id(function.node)] = function
-        pending += _called(function.node, types)
-    definitions = [
-        (function.qualified, function.node)
-        for function in found.values()
-        if isinstance(function.node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    return sorted(definitions, key=lambda item: item[1].lineno)
+        done.add(id(definition))
+        if isinstance(definition, ast.Lambda):
+            continue  # part of the function that it stands in
+        nodes = _nodes(definition)
+        yield function.qualified, definition, nodes
+        pending += _called(nodes, types)
 
 
-def _called(node: ast.AST, types: dict[int, Value]) -> list[ProjectFunction]:
+def _nodes(function: Function) -> list[ast.AST]:
+    """The body's nodes, in no particular order; inner functions belong to the outer one."""
+    found: list[ast.AST] = []
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        for name in _FIELDS[node.__class__]:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                pending += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                pending.append(value)
+    return found
+
+
+def _called(nodes: list[ast.AST], types: dict[int, Value]) -> list[ProjectFunction]:
     functions: list[ProjectFunction] = []
-    for part in ast.walk(node):
-        if not isinstance(part, ast.Call):
+    for node in nodes:
+        if node.__class__ is not ast.Call:
             continue
-        value = types.get(id(part.func))
+        value = types.get(id(node.func))
         for option in options_of(value) if value is not None else ():
             target = option.function if isinstance(option, Method) else option
             if isinstance(target, ProjectFunction):

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from migrate.analyze.branches import check_branch
-from migrate.analyze.compiled import Function, compiled_functions
-from migrate.analyze.model import Place, Sign
+from migrate.analyze import branches
+from migrate.analyze.compiled import Function, compiled_code
+from migrate.analyze.model import Sign
 from migrate.analyze.places import Placer
 from migrate.resolve.modules import ModuleScope
 from migrate.resolve.values import UNKNOWN, ListOf, Value, is_tensor
 
+
+class Limit(NamedTuple):
+    """One thing that does not compile, or compiles under a condition."""
+
+    code: str
+    what: str
+    message: str
+    step: str
+    severity: str = "warning"
+
+
 # Syntax that the compiler refuses wherever it stands, even in a branch that is never taken.
-_REFUSED: dict[type[ast.AST], tuple[str, str]] = {
+_SYNTAX: dict[type[ast.AST], tuple[str, str]] = {
     ast.Try: ("try", "test for the condition instead, or move the try to the caller"),
     ast.TryStar: ("try", "test for the condition instead, or move the try to the caller"),
     ast.With: ("with", "open the context around the call of the network"),
@@ -40,93 +52,64 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
 
 
 def find(scope: ModuleScope, types: dict[int, Value], placer: Placer) -> Iterator[Sign]:
-    """All signs of the file, function by function; nested functions belong to their outer one."""
+    """All limits that the file's compiled code meets, each place once."""
     seen: set[int] = set()
-    for name, function in compiled_functions(scope, types):
-        for node in _inside(function):
-            if id(node) in seen:
+    for name, function, nodes in compiled_code(scope, types):
+        for node in nodes:
+            check = _CHECKS.get(node.__class__)
+            if check is None or id(node) in seen:
                 continue
-            seen.add(id(node))
-            for check in _CHECKS.get(type(node), ()):
-                sign = check(node, types, placer.at(node, name), function)
-                if sign is not None:
-                    yield sign
+            limit = check(node, types, function)
+            if limit is not None:
+                seen.add(id(node))
+                code, what, message, step, severity = limit
+                place = placer.at(node, name)
+                yield Sign("control flow", what, place, code, message, step, severity, "graph")
 
 
-def _inside(function: Function) -> Iterator[ast.AST]:
-    """The body without docstrings, decorators and annotations, none of which is compiled."""
-    pending: list[ast.AST] = list(reversed(function.body))
-    while pending:
-        node = pending.pop()
-        yield node
-        skipped = _not_compiled(node)
-        for child in ast.iter_child_nodes(node):
-            if id(child) not in skipped:
-                pending.append(child)
+def _syntax(node: ast.AST, types: dict[int, Value], function: Function) -> Limit:
+    what, step = _SYNTAX[type(node)]
+    return Limit("MS402", what, f"Graph mode does not compile {what}", step)
 
 
-def _not_compiled(node: ast.AST) -> set[int]:
-    if isinstance(node, ast.AnnAssign):
-        return {id(node.annotation)}
-    if isinstance(node, ast.FunctionDef):
-        return {id(node.returns), *(id(d) for d in node.decorator_list)}
-    if isinstance(node, ast.arg):
-        return {id(node.annotation)}
-    return set()
-
-
-def _refused(
-    node: ast.AST, types: dict[int, Value], place: Place, function: Function
-) -> Sign | None:
-    what, step = _REFUSED[type(node)]
-    message = f"Graph mode does not compile {what}"
-    return graph_sign("MS402", what, place, message, step)
-
-
-def _loop_else(
-    node: ast.AST, types: dict[int, Value], place: Place, function: Function
-) -> Sign | None:
+def _loop(node: ast.AST, types: dict[int, Value], function: Function) -> Limit | None:
     if isinstance(node, ast.For) and node.orelse:
         step = "set a flag in the loop and test it afterwards"
-        return graph_sign("MS402", "for-else", place, "Graph mode does not compile for-else", step)
+        return Limit("MS402", "for-else", "Graph mode does not compile for-else", step)
     return None
 
 
-def _range_of_tensor(
-    node: ast.AST, types: dict[int, Value], place: Place, function: Function
-) -> Sign | None:
-    """range(n) with a tensor n: the number of rounds must be known when the graph is built."""
-    if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "range":
+def _call(node: ast.AST, types: dict[int, Value], function: Function) -> Limit | None:
+    if not isinstance(node, ast.Call):
         return None
-    if any(is_tensor(types.get(id(argument), UNKNOWN)) for argument in node.args):
-        message = "range() over a tensor does not compile"
-        return graph_sign("MS401", "range(tensor)", place, message, "use while with a tensor test")
+    called = node.func
+    if isinstance(called, ast.Name) and called.id == "range":
+        # The number of rounds must be known when the graph is built.
+        if any(is_tensor(types.get(id(argument), UNKNOWN)) for argument in node.args):
+            message = "range() over a tensor does not compile"
+            return Limit("MS401", "range(tensor)", message, "use while with a tensor test")
+    elif isinstance(called, ast.Attribute) and called.attr == "pop":
+        owner = types.get(id(called.value), UNKNOWN)
+        if isinstance(owner, ListOf) and owner.kind == "dict":
+            message = "pop() on a dict does not compile"
+            return Limit("MS406", "dict.pop()", message, "build the dict without the key")
     return None
 
 
-def _dict_pop(
-    node: ast.AST, types: dict[int, Value], place: Place, function: Function
-) -> Sign | None:
-    if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "pop":
+def _branch(node: ast.AST, types: dict[int, Value], function: Function) -> Limit | None:
+    if not isinstance(node, ast.If | ast.While) or not branches.on_tensor(node.test, types):
         return None
-    owner = types.get(id(node.func.value), UNKNOWN)  # type: ignore[attr-defined]
-    if isinstance(owner, ListOf) and owner.kind == "dict":
-        message = "pop() on a dict does not compile"
-        return graph_sign("MS406", "dict.pop()", place, message, "build the dict without the key")
-    return None
+    what = f"{'if' if isinstance(node, ast.If) else 'while'} on a tensor"
+    if reason := branches.mismatch(node, types, function):
+        return Limit("MS401", what, f"{what}: {reason}", "make both sides alike, or use ops.where")
+    return Limit("MS401", what, f"{what} compiles", "", "note")
 
 
-def graph_sign(
-    code: str, what: str, place: Place, message: str, step: str, severity: str = "warning"
-) -> Sign:
-    return Sign("control flow", what, place, code, message, step, severity, mode="graph")
-
-
-_Check = Callable[[ast.AST, dict[int, Value], Place, Function], Sign | None]
-_CHECKS: dict[type[ast.AST], tuple[_Check, ...]] = {
-    **dict.fromkeys(_REFUSED, (_refused,)),
-    ast.For: (_loop_else,),
-    ast.Call: (_range_of_tensor, _dict_pop),
-    ast.If: (check_branch,),
-    ast.While: (check_branch,),
+_Check = Callable[[ast.AST, dict[int, Value], Function], Limit | None]
+_CHECKS: dict[type[ast.AST], _Check] = {
+    **dict.fromkeys(_SYNTAX, _syntax),
+    ast.For: _loop,
+    ast.Call: _call,
+    ast.If: _branch,
+    ast.While: _branch,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from migrate.table import Entry
 
@@ -56,4 +57,9 @@ def group_of(api: str, entry: Entry | None) -> str:
         return "autograd.Function" if api.startswith("torch.autograd.Function") else entry.feature
     if entry is not None and entry.kind in ("dtype", "constant"):
         return ""
+    return _by_name(api)
+
+
+@cache
+def _by_name(api: str) -> str:
     return next((group for pattern, group in _BY_NAME if pattern.search(api)), "")
