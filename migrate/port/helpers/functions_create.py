@@ -1,0 +1,42 @@
+"""Tensors made from sizes and numbers, with torch's rules for dtypes and random draws."""
+
+import mindspore
+from mindspore import Tensor, ops
+
+
+def full(size, fill_value, dtype=None):
+    """torch's full: the dtype follows the value. MindSpore's default is int64."""
+    if dtype is None:
+        if isinstance(fill_value, bool):
+            dtype = mindspore.bool_
+        elif isinstance(fill_value, int):
+            dtype = mindspore.int64
+        elif isinstance(fill_value, Tensor):
+            dtype = fill_value.dtype
+        else:
+            dtype = mindspore.float32
+    return ops.full(size, fill_value, dtype=dtype)
+
+
+def linspace(start, end, steps, dtype=None):
+    """torch's linspace."""
+    line = ops.linspace(start, end, steps)
+    return line if dtype is None else line.astype(dtype)
+
+
+def randperm(n, dtype=mindspore.int64):
+    """torch's randperm; ops.randperm gives the same order on every call."""
+    return ops.argsort(ops.rand((n,))).astype(dtype)
+
+
+def normal(mean, std=1.0, size=None, dtype=mindspore.float32):
+    """torch's normal: tensors or numbers for mean and std."""
+    if size is None:
+        size = (mean + std).shape
+    return ops.standard_normal(size).astype(dtype) * std + mean
+
+
+def ensure(condition, message):
+    """torch._assert: an assertion that is an expression."""
+    if not condition:
+        raise AssertionError(message)

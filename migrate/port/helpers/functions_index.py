@@ -1,0 +1,127 @@
+"""Sorting, searching and picking as torch does it: int64 positions, sorted unique values."""
+
+import mindspore
+from mindspore import ops
+
+
+def sort(input, dim=-1, descending=False, stable=False):
+    """torch's sort; MindSpore gives the positions as int32."""
+    values, indices = ops.sort(input, axis=dim, descending=descending)
+    return values, indices.astype(mindspore.int64)
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    """torch's topk; MindSpore gives the positions as int32."""
+    values, indices = ops.topk(input, k, dim=dim, largest=largest, sorted=sorted)
+    return values, indices.astype(mindspore.int64)
+
+
+def kthvalue(input, k, dim=-1, keepdim=False):
+    """torch's kthvalue, from a full sort."""
+    values, indices = ops.sort(input, axis=dim)
+    axis = dim + input.ndim if dim < 0 else dim
+    place = (slice(None),) * axis + (slice(k - 1, k),)
+    values, indices = values[place], indices[place].astype(mindspore.int64)
+    return (values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))
+
+
+def nonzero(input, as_tuple=False):
+    """torch's nonzero; as_tuple gives one tensor of positions for each axis."""
+    positions = ops.nonzero(input)
+    return ops.unbind(positions, dim=1) if as_tuple else positions
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """torch's unique for flat values: MindSpore's is in order of appearance."""
+    if dim is not None:
+        raise NotImplementedError("unique along one dimension has no counterpart in MindSpore")
+    values, inverse = ops.unique(input.reshape((-1,)))
+    values, order = ops.sort(values)
+    inverse = ops.argsort(order)[inverse].astype(mindspore.int64)
+    result = (values,)
+    if return_inverse:
+        result += (inverse.reshape(input.shape),)
+    if return_counts:
+        result += (ops.bincount(inverse).astype(mindspore.int64),)
+    return result if len(result) > 1 else values
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """torch's unique_consecutive with int64 positions, and a tensor alone where torch gives one."""
+    result = ops.unique_consecutive(
+        input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
+    )
+    if not (return_inverse or return_counts):
+        return result
+    return (result[0], *[part.astype(mindspore.int64) for part in result[1:]])
+
+
+def take(input, index):
+    """torch's take: positions in the flattened tensor, negative ones from the end."""
+    flat = input.reshape((-1,))
+    places = ops.where(index < 0, index + flat.shape[0], index).reshape((-1,))
+    return ops.gather(flat, places, 0).reshape(index.shape)
+
+
+def take_along_dim(input, indices, dim=None):
+    """torch's take_along_dim, which broadcasts all other dimensions."""
+    if dim is None:
+        return ops.gather_elements(input.reshape((-1,)), 0, indices.reshape((-1,)))
+    axis = dim + input.ndim if dim < 0 else dim
+    shape = ()
+    for i in range(input.ndim):
+        shape += (max(input.shape[i], indices.shape[i]),)
+    source = shape[:axis] + (input.shape[axis],) + shape[axis + 1 :]
+    wanted = shape[:axis] + (indices.shape[axis],) + shape[axis + 1 :]
+    return ops.gather_elements(input.broadcast_to(source), dim, indices.broadcast_to(wanted))
+
+
+def _spread_index(index, like, dim):
+    """A 1-D index repeated to the shape of `like`, for operators that want one per element."""
+    axis = dim + like.ndim if dim < 0 else dim
+    shape = (1,) * axis + (index.shape[0],) + (1,) * (like.ndim - axis - 1)
+    return index.reshape(shape).broadcast_to(like.shape)
+
+
+def index_add(input, dim, index, source, alpha=1):
+    """torch's index_add."""
+    places = _spread_index(index, source, dim)
+    return ops.tensor_scatter_elements(input, places, alpha * source, axis=dim, reduction="add")
+
+
+def index_copy(input, dim, index, source):
+    """torch's index_copy."""
+    return ops.tensor_scatter_elements(input, _spread_index(index, source, dim), source, axis=dim)
+
+
+def index_fill(input, dim, index, value):
+    """torch's index_fill, differentiable in the input and in a tensor value."""
+    axis = dim + input.ndim if dim < 0 else dim
+    chosen = ops.tensor_scatter_elements(
+        ops.zeros((input.shape[axis],), mindspore.float32),
+        index.reshape((-1,)),
+        ops.ones((index.size,), mindspore.float32),
+    )
+    chosen = chosen.reshape((-1,) + (1,) * (input.ndim - axis - 1)) > 0
+    return ops.where(chosen, value, input)
+
+
+def scatter(input, dim, index, src, reduce=None):
+    """torch's scatter: src may be a number, or a tensor larger than index."""
+    if isinstance(src, (int, float, bool)):
+        src = ops.full_like(index, src, dtype=input.dtype)
+    elif src.shape != index.shape:
+        place = ()
+        for size in index.shape:
+            place += (slice(0, size),)
+        src = src[place]
+    if reduce is None:
+        return ops.tensor_scatter_elements(input, index, src, axis=dim)
+    if reduce == "add":
+        return ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="add")
+    return ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="mul")
+
+
+def scatter_add(input, dim, index, src):
+    """torch's scatter_add."""
+    return scatter(input, dim, index, src, "add")

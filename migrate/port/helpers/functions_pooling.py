@@ -1,0 +1,202 @@
+"""torch.nn.functional pooling with torch's arguments: sizes as numbers or tuples, batched or not."""
+
+import mindspore
+from mindspore import ops
+
+
+def _pool_sizes(value, ndim):
+    """One number for every pooled axis."""
+    if isinstance(value, int):
+        return (value,) * ndim
+    return (value[0],) * ndim if len(value) == 1 else tuple(value)
+
+
+def _pool_stride(stride, kernel, ndim):
+    """torch's stride is the kernel size unless given."""
+    if stride is None or (not isinstance(stride, int) and len(stride) == 0):
+        return kernel
+    return _pool_sizes(stride, ndim)
+
+
+def _with_batch(x, ndim):
+    """Add the batch axis that MindSpore's pooling needs."""
+    return x if x.ndim == ndim + 2 else x.expand_dims(0)
+
+
+def _without_batch(x, like, ndim):
+    """Undo `_with_batch`."""
+    return x if like.ndim == ndim + 2 else x.squeeze(0)
+
+
+def _pad_both_sides(padding, ndim):
+    """A number before and one after each axis."""
+    pads = ()
+    for amount in _pool_sizes(padding, ndim):
+        pads += (amount, amount)
+    return pads
+
+
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    """torch's avg_pool1d, as avg_pool2d over a height of one."""
+    kernel = _pool_sizes(kernel_size, 1)
+    output = avg_pool2d(
+        _with_batch(input, 1).expand_dims(2),
+        (1, kernel[0]),
+        (1, _pool_stride(stride, kernel, 1)[0]),
+        (0, _pool_sizes(padding, 1)[0]),
+        ceil_mode,
+        count_include_pad,
+    )
+    return _without_batch(output.squeeze(2), input, 1)
+
+
+def avg_pool2d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+):
+    """torch's avg_pool2d."""
+    kernel = _pool_sizes(kernel_size, 2)
+    output = ops.avg_pool2d(
+        _with_batch(input, 2),
+        kernel,
+        stride=_pool_stride(stride, kernel, 2),
+        padding=_pad_both_sides(padding, 2),
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad or divisor_override is not None,
+        divisor_override=0 if divisor_override is None else 1,
+    )
+    output = output if divisor_override is None else output / divisor_override
+    return _without_batch(output, input, 2)
+
+
+def avg_pool3d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+):
+    """torch's avg_pool3d."""
+    kernel = _pool_sizes(kernel_size, 3)
+    output = ops.avg_pool3d(
+        _with_batch(input, 3),
+        kernel,
+        stride=_pool_stride(stride, kernel, 3),
+        padding=_pad_both_sides(padding, 3),
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad or divisor_override is not None,
+        divisor_override=0 if divisor_override is None else 1,
+    )
+    output = output if divisor_override is None else output / divisor_override
+    return _without_batch(output, input, 3)
+
+
+def max_pool1d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+):
+    """torch's max_pool1d, as max_pool2d over a height of one."""
+    kernel = _pool_sizes(kernel_size, 1)
+    output, indices = ops.max_pool2d(
+        _with_batch(input, 1).expand_dims(2),
+        (1, kernel[0]),
+        stride=(1, _pool_stride(stride, kernel, 1)[0]),
+        padding=(0, _pool_sizes(padding, 1)[0]),
+        dilation=(1, _pool_sizes(dilation, 1)[0]),
+        ceil_mode=ceil_mode,
+        return_indices=True,
+    )
+    output = _without_batch(output.squeeze(2), input, 1)
+    if return_indices:
+        return output, _without_batch(indices.squeeze(2), input, 1).astype(mindspore.int64)
+    return output
+
+
+def max_pool2d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+):
+    """torch's max_pool2d."""
+    kernel = _pool_sizes(kernel_size, 2)
+    output, indices = ops.max_pool2d(
+        _with_batch(input, 2),
+        kernel,
+        stride=_pool_stride(stride, kernel, 2),
+        padding=_pool_sizes(padding, 2),
+        dilation=_pool_sizes(dilation, 2),
+        ceil_mode=ceil_mode,
+        return_indices=True,
+    )
+    output = _without_batch(output, input, 2)
+    if return_indices:
+        return output, _without_batch(indices, input, 2).astype(mindspore.int64)
+    return output
+
+
+def max_pool3d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+):
+    """torch's max_pool3d."""
+    kernel = _pool_sizes(kernel_size, 3)
+    output, indices = ops.max_pool3d(
+        _with_batch(input, 3),
+        kernel,
+        stride=_pool_stride(stride, kernel, 3),
+        padding=_pool_sizes(padding, 3),
+        dilation=_pool_sizes(dilation, 3),
+        ceil_mode=ceil_mode,
+        return_indices=True,
+    )
+    output = _without_batch(output, input, 3)
+    if return_indices:
+        return output, _without_batch(indices, input, 3).astype(mindspore.int64)
+    return output
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """torch's lp_pool1d."""
+    kernel = _pool_sizes(kernel_size, 1)
+    total = avg_pool1d(input**norm_type, kernel, stride, 0, ceil_mode)
+    return _lp_root(total, kernel[0], norm_type)
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """torch's lp_pool2d."""
+    kernel = _pool_sizes(kernel_size, 2)
+    total = avg_pool2d(input**norm_type, kernel, stride, 0, ceil_mode)
+    return _lp_root(total, kernel[0] * kernel[1], norm_type)
+
+
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """torch's lp_pool3d."""
+    kernel = _pool_sizes(kernel_size, 3)
+    total = avg_pool3d(input**norm_type, kernel, stride, 0, ceil_mode)
+    return _lp_root(total, kernel[0] * kernel[1] * kernel[2], norm_type)
+
+
+def _lp_root(mean, count, norm_type):
+    """The p-th root of the sum; torch computes it from the mean, and keeps its sign."""
+    return (ops.sign(mean) * ops.relu(ops.abs(mean)) * count) ** (1.0 / norm_type)

@@ -1,0 +1,90 @@
+"""Reductions and running operations that MindSpore defines differently or not at all."""
+
+import mindspore
+from mindspore import ops
+
+
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """torch.norm: the p-norm of all elements, or over `dim`; never a matrix norm but 'nuc'."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    if p == "nuc":
+        axes = (-2, -1) if dim is None else tuple(dim)
+        return ops.matrix_norm(input, ord="nuc", axis=axes, keepdims=keepdim)
+    order = 2 if p is None or p == "fro" else p
+    if dim is None:
+        flat = ops.vector_norm(input.reshape((-1,)), ord=order)
+        return flat.reshape((1,) * input.ndim) if keepdim else flat
+    axes = tuple(dim) if isinstance(dim, (tuple, list)) else dim
+    return ops.vector_norm(input, ord=order, axis=axes, keepdims=keepdim)
+
+
+def cummax(input, dim):
+    """torch's cummax; the values are gathered so that gradients flow."""
+    indices = ops.cummax(input, dim)[1].astype(mindspore.int64)
+    return ops.gather_elements(input, dim, indices), indices
+
+
+def cummin(input, dim):
+    """torch's cummin; the values are gathered so that gradients flow."""
+    indices = ops.cummin(input, dim)[1].astype(mindspore.int64)
+    return ops.gather_elements(input, dim, indices), indices
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    """torch's diff of any order."""
+    axis = dim + input.ndim if dim < 0 else dim
+    if prepend is not None:
+        input = ops.cat((prepend, input), axis=axis)
+    if append is not None:
+        input = ops.cat((input, append), axis=axis)
+    head = (slice(None),) * axis
+    for _ in range(n):
+        after, before = input[head + (slice(1, None),)], input[head + (slice(None, -1),)]
+        input = after != before if input.dtype == mindspore.bool_ else after - before
+    return input
+
+
+def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
+    """torch's quantile, from a sort and an interpolation."""
+    shape = input.shape
+    axis = 0 if dim is None else dim
+    ordered = ops.sort(input.reshape((-1,)) if dim is None else input, axis=axis)[0]
+    ordered = ordered.swapaxes(axis, -1)
+    wanted = q if isinstance(q, mindspore.Tensor) else mindspore.Tensor(q, input.dtype)
+    position = wanted.reshape((-1,)) * (ordered.shape[-1] - 1)
+    low, high = ops.floor(position), ops.ceil(position)
+    if interpolation == "lower":
+        position = low
+    elif interpolation == "higher":
+        position = high
+    elif interpolation == "midpoint":
+        position = (low + high) / 2
+    elif interpolation == "nearest":
+        position = ops.round(position)
+    share = position - low
+    below = ops.gather(ordered, low.astype(mindspore.int64), -1)
+    above = ops.gather(ordered, high.astype(mindspore.int64), -1)
+    result = (below + (above - below) * share).swapaxes(axis, -1)
+    if dim is None:
+        result = result.reshape((-1,) + (1,) * len(shape) if keepdim else (-1,))
+    else:
+        result = ops.moveaxis(result, axis, 0)
+        result = result.expand_dims(axis + 1 if axis >= 0 else axis) if keepdim else result
+    return result.squeeze(0) if wanted.ndim == 0 else result
+
+
+def std_mean(input, dim=None, correction=1, keepdim=False):
+    """torch's std_mean."""
+    return (
+        ops.std(input, axis=dim, ddof=correction, keepdims=keepdim),
+        ops.mean(input, axis=dim, keep_dims=keepdim),
+    )
+
+
+def var_mean(input, dim=None, correction=1, keepdim=False):
+    """torch's var_mean."""
+    return (
+        ops.var(input, axis=dim, ddof=correction, keepdims=keepdim),
+        ops.mean(input, axis=dim, keep_dims=keepdim),
+    )
