@@ -1,0 +1,1 @@
+"""Run one training step in both frameworks and say where, if anywhere, they part."""

@@ -1,0 +1,255 @@
+"""The whole check: both sides side by side, the comparison, and the proof of who is to blame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from migrate.parity import compare, isolate, localize, record, worker
+from migrate.parity.compare import Comparison
+from migrate.parity.diagnose import Diagnosis, diagnose
+from migrate.parity.plan import Plan
+from migrate.parity.tolerance import Tolerance
+
+SECOND_LOOK_RUNS = 24
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to check, and with what."""
+
+    torch: str
+    mindspore: str
+    plan: Plan
+    modes: tuple[str, ...] = ("pynative", "graph")
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    device: str = "CPU"
+    torch_python: str = ""
+    ms_python: str = ""
+    timeout: float = 1800.0
+    renames: dict[str, str] = field(default_factory=dict)
+    torch_loss: str = ""
+    ms_loss: str = ""
+    torch_optimizer: str = ""
+    ms_optimizer: str = ""
+
+
+@dataclass
+class Side:
+    """What a worker cost."""
+
+    name: str
+    seconds: float
+    peak_bytes: int
+
+
+@dataclass
+class Report:
+    """The outcome, ready to be shown."""
+
+    torch: str
+    mindspore: str
+    plan: dict[str, Any]
+    versions: dict[str, str]
+    comparisons: list[Comparison]
+    failures: dict[str, str]
+    diagnosis: Diagnosis | None
+    tolerance: Tolerance
+    sides: list[Side]
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        if any(not c.ok and (c.first_stage or c.error is None) for c in self.comparisons):
+            return 1
+        if self.failures or any(c.error is not None for c in self.comparisons):
+            return 2
+        return 0
+
+
+Tell = Callable[[str], None]
+
+
+def run(request: Request, folder: Path, tell: Tell) -> Report:
+    """Run both sides, compare, localise."""
+    began = time.monotonic()
+    workers, failures = _run_sides(request, folder, tell)
+    torch = record.read_step(folder / "torch")
+    comparisons = [
+        compare.compare(torch, record.read_step(folder / mode), request.tolerance)
+        for mode in request.modes
+        if mode not in failures
+    ]
+    diagnosis, comparisons = explain(request, folder, comparisons, tell)
+    return Report(
+        request.torch,
+        request.mindspore,
+        torch.start["plan"],
+        versions(folder, request.modes),
+        comparisons,
+        failures,
+        diagnosis,
+        request.tolerance,
+        [Side(w.name, w.seconds, w.peak_bytes) for w in workers],
+        time.monotonic() - began,
+    )
+
+
+def versions(folder: Path, modes: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for name in ("torch", *modes):
+        if (folder / name / "start.json").is_file():
+            start = record.read_info(folder / name, "start")
+            found[start["framework"]] = start["framework_version"]
+            found["python"] = start["python"]
+    return found
+
+
+def explain(
+    request: Request, folder: Path, comparisons: list[Comparison], tell: Tell
+) -> tuple[Diagnosis | None, list[Comparison]]:
+    """Find the culprit; if nobody confesses in isolation, measure the noise again, longer, and
+    judge once more.
+    """
+    bad = next((c for c in comparisons if not c.ok), None)
+    if bad is None:
+        return None, comparisons
+    # The layers are watched in PyNative, whichever mode it was that differed.
+    watched = next((c for c in comparisons if c.layers), bad)
+    suspects = localize.forward_suspects(watched) or localize.backward_suspects(watched)
+    results: list[isolate.Result] = []
+    if suspects and request.torch and request.mindspore:
+        tell(f"checking {len(suspects)} suspect{'s' if len(suspects) > 1 else ''} in isolation")
+        results = isolate.run(
+            suspects,
+            folder,
+            mindspore_target=request.mindspore,
+            device=request.device,
+            tolerance=request.tolerance,
+            renames=request.renames,
+            pythons=(request.torch_python, request.ms_python),
+            timeout=request.timeout,
+        )
+    innocent = bool(results) and not any(result.guilty for result in results)
+    if innocent and not request.tolerance.fixed and not bad.error:
+        tell("every suspect agrees in isolation: measuring the noise again, with more runs")
+        comparisons = _second_look(request, folder, comparisons)
+        bad = next((c for c in comparisons if not c.ok), None)
+        if bad is None:
+            for comparison in comparisons:
+                comparison.notes.append(
+                    f"a first floor of {request.plan.noise_runs} runs was too low; "
+                    f"{SECOND_LOOK_RUNS} more explain the differences"
+                )
+            return None, comparisons
+    return diagnose(bad, watched, suspects, results), comparisons
+
+
+def _second_look(request: Request, folder: Path, comparisons: list[Comparison]) -> list[Comparison]:
+    again = folder / "torch-again"
+    longer = {**request.plan.to_json(), "noise_runs": SECOND_LOOK_RUNS}
+    job = {**torch_job(request, again), "plan": longer, "jitter_offset": 1000}
+    worker.finish(
+        [
+            worker.start(
+                "torch",
+                job,
+                folder / "work-again",
+                python=request.torch_python,
+                timeout=request.timeout,
+            )
+        ]
+    )
+    floors = record.read_info(again, "run")["floors"]
+    torch = record.read_step(folder / "torch")
+    first: dict[str, list[float]] = torch.run["floors"]
+    for key, floor in floors.items():
+        first[key] = [max(a, b) for a, b in zip(first.get(key, [0.0, 0.0]), floor, strict=True)]
+    return [
+        compare.compare(torch, record.read_step(folder / comparison.mode), request.tolerance)
+        for comparison in comparisons
+    ]
+
+
+def torch_job(request: Request, step: Path) -> dict[str, Any]:
+    return {
+        "action": "torch-step",
+        "target": request.torch,
+        "plan": request.plan.to_json(),
+        "step": str(step),
+        "loss_target": request.torch_loss,
+        "optimizer_target": request.torch_optimizer,
+        "jitter_offset": 0,
+    }
+
+
+def mindspore_job(
+    request: Request, mode: str, step: Path, reference: Path, *, wait: bool
+) -> dict[str, Any]:
+    return {
+        "action": "mindspore-step",
+        "target": request.mindspore,
+        "seed": request.plan.seed,
+        "mode": mode,
+        "device": request.device,
+        "reference": str(reference),
+        "wait": wait,
+        "changes": {},
+        "renames": request.renames,
+        "step": str(step),
+        "loss_target": request.ms_loss,
+        "optimizer_target": request.ms_optimizer,
+    }
+
+
+def _run_sides(
+    request: Request, folder: Path, tell: Tell
+) -> tuple[list[worker.Worker], dict[str, str]]:
+    """Run torch and MindSpore at the same time; MindSpore waits for torch's weights once it has
+    built its model.
+    """
+    tell(f"running torch and MindSpore ({' and '.join(request.modes)})")
+    workers = [
+        worker.start(
+            "torch",
+            torch_job(request, folder / "torch"),
+            folder / "work-torch",
+            python=request.torch_python,
+            timeout=request.timeout,
+        )
+    ]
+    failures: dict[str, str] = {}
+    try:
+        for mode in request.modes:
+            job = mindspore_job(request, mode, folder / mode, folder / "torch", wait=True)
+            workers.append(
+                worker.start(
+                    f"MindSpore ({mode})",
+                    job,
+                    folder / f"work-{mode}",
+                    python=request.ms_python,
+                    timeout=request.timeout,
+                )
+            )
+        waiting = list(workers)
+        while waiting:
+            for side in list(waiting):
+                try:
+                    if not side.poll():
+                        continue
+                    waiting.remove(side)
+                    side.check()
+                except worker.WorkerError as error:
+                    if side in waiting:
+                        waiting.remove(side)
+                    if side is workers[0]:
+                        raise
+                    failures[request.modes[workers.index(side) - 1]] = str(error)
+            time.sleep(0.02)
+    finally:
+        for side in workers:
+            side.stop()
+    return workers, failures

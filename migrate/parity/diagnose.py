@@ -1,0 +1,267 @@
+"""Put the finding into words: where, what, how sure, and what usually causes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from migrate.parity import hints
+from migrate.parity.compare import Comparison, Layer, Row
+from migrate.parity.isolate import Result
+from migrate.parity.localize import Suspect, unfinished_suspect
+
+
+@dataclass
+class Diagnosis:
+    """One paragraph, and the facts it is made of."""
+
+    stage: str
+    path: str
+    other_path: str
+    kind: str
+    sentence: str
+    confirmed: bool
+    torch: str = ""
+    mindspore: str = ""
+    torch_place: str = ""
+    mindspore_place: str = ""
+    hints: list[str] = field(default_factory=list)
+    innocent: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        parts = [self.sentence]
+        if self.torch:
+            parts.append(
+                f"torch: {self.torch}{f' at {self.torch_place}' if self.torch_place else ''}."
+            )
+        if self.mindspore:
+            parts.append(
+                "MindSpore: "
+                f"{self.mindspore}{f' at {self.mindspore_place}' if self.mindspore_place else ''}."
+            )
+        parts.extend(self.hints)
+        if self.innocent:
+            parts.append(f"Innocent in isolation: {', '.join(self.innocent)}.")
+        return " ".join(parts)
+
+
+def diagnose(
+    bad: Comparison, watched: Comparison, suspects: list[Suspect], results: list[Result]
+) -> Diagnosis:
+    """Say what the first failing stage means."""
+    stage = bad.first_stage
+    if stage == "weights":
+        return _weights(bad)
+    if stage == "randomness":
+        row = bad.failed(stage)[0]
+        return _at(
+            watched, row.name, stage, "randomness", f"{row.name} {row.judgement.problem}.", True
+        )
+    if bad.error is not None and not bad.layers and not suspects:
+        return _stopped(bad)
+    if suspects:
+        guilty = next((result for result in results if result.guilty), None)
+        suspect = guilty.suspect if guilty else suspects[0]
+        innocent = [r.suspect.layer.name for r in results if not r.guilty]
+        if stage in ("inputs", "layers", "outputs", "gradients") or bad.error is not None:
+            return _layer(bad, watched, suspect, guilty, innocent, bool(results))
+    if bad.error is not None:
+        return _stopped(bad)
+    if stage == "loss":
+        return _loss(bad, "loss")
+    if stage == "gradients":
+        return _loss(bad, "gradients")
+    if stage in ("updates", "curve"):
+        return _update(bad, stage)
+    if stage == "buffers":
+        return _buffers(bad, watched)
+    if watched is not bad:
+        row = bad.failed(stage)[0]
+        sentence = (
+            f"Only {bad.mode} mode differs: {row.name} {row.judgement.problem}; PyNative agrees."
+        )
+        return Diagnosis(stage, "", "", "mode", sentence, False)
+    row = bad.failed(stage)[0]
+    return Diagnosis(
+        stage, "", "", "values", f"In stage {stage}, {row.name} {row.judgement.problem}.", False
+    )
+
+
+def _layer(
+    bad: Comparison,
+    watched: Comparison,
+    suspect: Suspect,
+    guilty: Result | None,
+    innocent: list[str],
+    tried: bool,
+) -> Diagnosis:
+    layer = suspect.layer
+    direction = "output" if suspect.direction == "forward" else "gradient"
+    judgement = layer.worst if suspect.direction == "forward" else _worst_slope(layer)
+    where = layer.name
+    if suspect.own_code:
+        method = (
+            "construct" if suspect.direction == "forward" else "construct, as its gradient shows"
+        )
+        sentence = (
+            f"The first difference is made in the code of {where} itself ({method}), not in its "
+            "submodules"
+        )
+        if suspect.after is not None or suspect.before is not None:
+            after = f"after {suspect.after.name}" if suspect.after else "before any submodule"
+            before = f" and before {suspect.before.name}" if suspect.before else ""
+            sentence += f": {after}{before}"
+        sentence += f"; its {direction} {judgement.problem or 'differs'}."
+    else:
+        sentence = (
+            f"The first difference is made by {where}: its "
+            f"{'inputs agree' if direction == 'output' else 'upstream gradient agrees'}"
+        )
+        sentence += f", its {direction} {judgement.problem or 'differs'}."
+    if guilty is not None:
+        sentence += " Confirmed in isolation: fed torch's own tensors, it still differs."
+    elif tried:
+        sentence += " In isolation it agrees, so the cause lies in how its inputs came about."
+    stage = "layers" if suspect.direction == "forward" else "gradients"
+    found = _at(
+        watched,
+        layer.path,
+        stage,
+        "own code" if suspect.own_code else "layer",
+        sentence,
+        guilty is not None,
+    )
+    if suspect.own_code:
+        ours, theirs = watched.modules[layer.path], watched.other_modules[layer.other_path]
+        found.torch_place, found.mindspore_place = (
+            str(ours.forward or ""),
+            str(theirs.forward or ""),
+        )
+        if suspect.before is not None:
+            found.torch_place = str(suspect.before.called or found.torch_place)
+            found.mindspore_place = str(suspect.before.other_called or found.mindspore_place)
+    if suspect.direction == "backward":
+        found.kind = f"backward of {found.kind}"
+    found.innocent = innocent
+    if bad.error is not None:
+        found.hints.append(
+            f"MindSpore then stops in {bad.stopped_in or 'the model'}: {bad.error['what']}"
+        )
+    return found
+
+
+def _worst_slope(layer: Layer) -> hints.Judgement:
+    slopes = [slope for slope in layer.input_slopes if not slope.ok]
+    return (
+        max(slopes, key=lambda j: j.ratio)
+        if slopes
+        else hints.Judgement(False, 0.0, "is wrong for its parameters")
+    )
+
+
+def _at(
+    watched: Comparison, path: str, stage: str, kind: str, sentence: str, confirmed: bool
+) -> Diagnosis:
+    ours = watched.modules.get(path)
+    other_path = watched.matching["modules"].get(path, "")
+    theirs = watched.other_modules.get(other_path)
+    return Diagnosis(
+        stage,
+        path,
+        other_path,
+        kind,
+        sentence,
+        confirmed,
+        torch=str(ours) if ours else "",
+        mindspore=str(theirs) if theirs else "",
+        torch_place=str(ours.created or ours.forward or "") if ours else "",
+        mindspore_place=str(theirs.created or theirs.forward or "") if theirs else "",
+        hints=hints.for_layer(ours, theirs) if ours and theirs else [],
+    )
+
+
+def _weights(bad: Comparison) -> Diagnosis:
+    rows = bad.failed("weights")
+    named = "; ".join(f"{row.name} {row.judgement.problem}" for row in rows[:12])
+    more = f"; and {len(rows) - 12} more" if len(rows) > 12 else ""
+    path = (
+        rows[0]
+        .name.removeprefix("torch ")
+        .removeprefix("mindspore ")
+        .split(" ")[0]
+        .rpartition(".")[0]
+    )
+    found = _at(
+        bad, path, "weights", "weights", f"The parameters do not correspond: {named}{more}.", True
+    )
+    found.hints.append(
+        "If they are only named differently, give the names with --map FILE (lines of torch "
+        "= mindspore)."
+    )
+    return found
+
+
+def _stopped(bad: Comparison) -> Diagnosis:
+    assert bad.error is not None
+    suspect = unfinished_suspect(bad)
+    sentence = (
+        f"MindSpore stopped in {bad.stopped_in or 'the model'} ({bad.mode} mode): "
+        f"{bad.error['what']}"
+    )
+    if suspect is not None and suspect.before is not None:
+        after = f" after {suspect.after.name}" if suspect.after else ""
+        sentence += (
+            f" The input of {suspect.before.name} already differs, so the cause lies in the "
+            f"code{after} before it."
+        )
+        parent = suspect.before.path.rpartition(".")[0]
+        found = _at(bad, parent, "layers", "own code", sentence, False)
+        found.torch_place, found.mindspore_place = (
+            str(suspect.before.called or ""),
+            str(suspect.before.other_called or ""),
+        )
+        return found
+    found = _at(bad, _path_of(bad, bad.stopped_in), "layers", "error", sentence, False)
+    found.mindspore_place = bad.error["where"] or found.mindspore_place
+    return found
+
+
+def _path_of(bad: Comparison, other: str) -> str:
+    return next((ours for ours, theirs in bad.matching["modules"].items() if theirs == other), "")
+
+
+def _loss(bad: Comparison, stage: str) -> Diagnosis:
+    row = bad.failed(stage)[0]
+    what = "its value" if stage == "loss" else "its gradient"
+    sentence = f"The outputs agree and the loss function does not: {what} {row.judgement.problem}."
+    found = Diagnosis(stage, "", "", "loss", sentence, False)
+    found.hints = hints.for_loss(bad)
+    return found
+
+
+def _update(bad: Comparison, stage: str) -> Diagnosis:
+    rows = bad.failed(stage)
+    sentence = (
+        f"The gradients agree and the optimizer's update does not, for {_some(rows)}: "
+        f"{rows[0].judgement.problem}."
+    )
+    found = Diagnosis(stage, "", "", "optimizer", sentence, True)
+    found.hints = hints.for_update(bad, stage)
+    return found
+
+
+def _buffers(bad: Comparison, watched: Comparison) -> Diagnosis:
+    rows = bad.failed("buffers")
+    path = rows[0].name.rpartition(".")[0]
+    sentence = (
+        f"Outputs and gradients agree; the running statistics do not, in {_some(rows)}: "
+        f"{rows[0].judgement.problem}."
+    )
+    found = _at(watched, path, "buffers", "buffers", sentence, True)
+    found.hints += hints.for_buffers(rows)
+    return found
+
+
+def _some(rows: list[Row]) -> str:
+    names = ", ".join(row.name for row in rows[:4])
+    return f"{names} and {len(rows) - 4} more" if len(rows) > 4 else names

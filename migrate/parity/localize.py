@@ -1,0 +1,109 @@
+"""Name the first place where the two models part, and what is innocent of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from migrate.parity.compare import Comparison, Layer
+
+Direction = Literal["forward", "backward"]
+_MOST = 6
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A submodule call whose inputs agree and whose result does not."""
+
+    layer: Layer
+    direction: Direction
+    # True if no submodule of it is to blame: the difference is made in its own forward or
+    # construct.
+    own_code: bool
+    # For own code: the last inner call that agrees and the first whose input does not.
+    after: Layer | None = None
+    before: Layer | None = None
+
+
+def forward_suspects(comparison: Comparison) -> list[Suspect]:
+    """Calls whose inputs agree and whose outputs do not, in order of completion: inner before
+    outer.
+    """
+    found = []
+    for index, layer in enumerate(comparison.layers):
+        if layer.outputs_agree or not layer.inputs_agree:
+            continue
+        inner = _inner(comparison.layers, index)
+        if any(part.inputs_agree and not part.outputs_agree for part in inner):
+            continue  # a part of it is a suspect already
+        found.append(_suspect(layer, "forward", inner))
+    return found[:_MOST]
+
+
+def unfinished_suspect(comparison: Comparison) -> Suspect | None:
+    """If construct stopped with an error: the code around the first call whose input already
+    differs.
+    """
+    for index, layer in enumerate(comparison.layers):
+        if not layer.inputs_agree:
+            agreeing = [part for part in comparison.layers[:index] if part.outputs_agree]
+            return Suspect(layer, "forward", True, agreeing[-1] if agreeing else None, layer)
+    return None
+
+
+def backward_suspects(comparison: Comparison) -> list[Suspect]:
+    """Calls whose output gradients agree and whose input or parameter gradients do not, last call
+    first.
+    """
+    wrong = {row.name for row in comparison.failed("gradients")}
+    candidates = []
+    for index, layer in enumerate(comparison.layers):
+        if not layer.output_slopes or not all(slope.ok for slope in layer.output_slopes):
+            continue
+        owned = _owned(comparison, layer)
+        if any(not slope.ok for slope in layer.input_slopes) or owned & wrong:
+            candidates.append((index, layer))
+    found = []
+    for index, layer in reversed(candidates):
+        inner = _inner(comparison.layers, index)
+        if any(part is other for _, other in candidates for part in inner):
+            continue
+        found.append(_suspect(layer, "backward", inner))
+    return found[:_MOST]
+
+
+def _owned(comparison: Comparison, layer: Layer) -> set[str]:
+    """Names of the parameters whose gradient the layer computes: its own, and for a container all
+    below.
+    """
+    prefix = f"{layer.path}." if layer.path else ""
+    return {
+        f"{path}.{local}" if path else local
+        for path, module in comparison.modules.items()
+        if path == layer.path or path.startswith(prefix)
+        for local in module.variables
+    }
+
+
+def _inner(layers: list[Layer], index: int) -> list[Layer]:
+    """The calls made inside a call: they complete just before it and live below its path."""
+    layer = layers[index]
+    prefix = f"{layer.path}." if layer.path else ""
+    inner: list[Layer] = []
+    for earlier in reversed(layers[:index]):
+        if earlier.path == layer.path and earlier.call == layer.call - 1:
+            break
+        if earlier.path.startswith(prefix) and earlier.path != layer.path:
+            inner.insert(0, earlier)
+    return inner
+
+
+def _suspect(layer: Layer, direction: Direction, inner: list[Layer]) -> Suspect:
+    if not inner:
+        return Suspect(layer, direction, False)
+    if direction == "backward":
+        return Suspect(layer, direction, True)
+    broken = next((i for i, part in enumerate(inner) if not part.inputs_agree), None)
+    if broken is None:
+        return Suspect(layer, direction, True, inner[-1], None)
+    return Suspect(layer, direction, True, inner[broken - 1] if broken else None, inner[broken])

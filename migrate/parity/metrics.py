@@ -1,0 +1,150 @@
+"""How far apart two tensors are, in the measures that Ascend users know; NaN and Inf come first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[Any]"
+
+# Elements taken at a time: float64 copies of a piece stay in the processor's cache.
+_PIECE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Measures:
+    """All measures of one tensor against its truth; definitions are in docs/parity.md."""
+
+    size: int
+    cosine: float
+    max_abs: float
+    max_index: tuple[int, ...]
+    mean_relative: float
+    accumulated_relative: float
+    relative_euclidean: float
+    kl_divergence: float
+    truth_mean: float
+    truth_std: float
+    other_mean: float
+    other_std: float
+    error_norm: float
+    truth_norm: float
+    truth_max: float
+    # Elements that are NaN or infinite on one side and not so on the other, and the first of them.
+    nonfinite_mismatches: int
+    nonfinite_index: tuple[int, ...] | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            key: (None if isinstance(value, float) and not math.isfinite(value) else value)
+            for key, value in asdict(self).items()
+        }
+
+
+class _Sums:
+    """Running sums over pieces."""
+
+    def __init__(self) -> None:
+        self.truth = self.other = self.truth_sq = self.other_sq = self.product = 0.0
+        self.error_abs = self.error_sq = self.relative = self.truth_abs = self.other_abs = 0.0
+        self.cross_entropy = self.entropy = 0.0
+        self.max_abs, self.max_at, self.truth_max = 0.0, 0, 0.0
+
+    def add(self, truth: Array, other: Array, offset: int) -> None:
+        error = np.abs(other - truth)
+        magnitude, others = np.abs(truth), np.abs(other)
+        self.truth += float(truth.sum())
+        self.other += float(other.sum())
+        self.truth_sq += float(truth @ truth)
+        self.other_sq += float(other @ other)
+        self.product += float(truth @ other)
+        self.error_abs += float(error.sum())
+        self.error_sq += float(error @ error)
+        self.truth_abs += float(magnitude.sum())
+        self.other_abs += float(others.sum())
+        self.relative += float((error / np.maximum(magnitude, 1e-12)).clip(max=1e12).sum())
+        logs, other_logs = np.log(magnitude + 1e-30), np.log(others + 1e-30)
+        self.entropy += float(magnitude @ logs)
+        self.cross_entropy += float(magnitude @ other_logs)
+        at = int(error.argmax())
+        if error[at] > self.max_abs:
+            self.max_abs, self.max_at = float(error[at]), offset + at
+        self.truth_max = max(self.truth_max, float(magnitude.max()))
+
+
+def measure(truth: Array, other: Array) -> Measures:
+    """Measure two tensors of one shape; elements that are not finite on both sides are left out of
+    the sums.
+    """
+    flat, others = truth.reshape(-1), other.reshape(-1)
+    sums, count, mismatches, first = _Sums(), 0, 0, -1
+    for offset in range(0, flat.size, _PIECE):
+        a = flat[offset : offset + _PIECE].astype(np.float64)
+        b = others[offset : offset + _PIECE].astype(np.float64)
+        finite = np.isfinite(a) & np.isfinite(b)
+        if not finite.all():
+            same = (a == b) | (np.isnan(a) & np.isnan(b)) | finite
+            wrong = np.flatnonzero(~same)
+            mismatches += wrong.size
+            if wrong.size and first < 0:
+                first = offset + int(wrong[0])
+            a, b = np.where(finite, a, 0.0), np.where(finite, b, 0.0)
+        count += int(finite.sum())
+        sums.add(a, b, offset)
+    return _finish(sums, count, truth.shape, mismatches, first)
+
+
+def _finish(
+    sums: _Sums, count: int, shape: tuple[int, ...], mismatches: int, first: int
+) -> Measures:
+    many = max(count, 1)
+    truth_norm, other_norm = math.sqrt(sums.truth_sq), math.sqrt(sums.other_sq)
+    error_norm = math.sqrt(sums.error_sq)
+    norms = truth_norm * other_norm
+    divergence = 0.0
+    if sums.truth_abs and sums.other_abs:
+        # KL of the magnitudes, each side scaled to sum to one.
+        divergence = (sums.entropy - sums.cross_entropy) / sums.truth_abs
+        divergence += math.log(sums.other_abs / sums.truth_abs)
+    return Measures(
+        size=int(np.prod(shape)),
+        cosine=min(1.0, sums.product / norms) if norms else float(truth_norm == other_norm),
+        max_abs=sums.max_abs,
+        max_index=_index(sums.max_at, shape),
+        mean_relative=sums.relative / many,
+        accumulated_relative=_ratio(sums.error_abs, sums.truth_abs),
+        relative_euclidean=_ratio(error_norm, truth_norm),
+        kl_divergence=max(0.0, divergence),
+        truth_mean=sums.truth / many,
+        truth_std=math.sqrt(max(0.0, sums.truth_sq / many - (sums.truth / many) ** 2)),
+        other_mean=sums.other / many,
+        other_std=math.sqrt(max(0.0, sums.other_sq / many - (sums.other / many) ** 2)),
+        error_norm=error_norm,
+        truth_norm=truth_norm,
+        truth_max=sums.truth_max,
+        nonfinite_mismatches=mismatches,
+        nonfinite_index=_index(first, shape) if first >= 0 else None,
+    )
+
+
+def mismatches(truth: Array, other: Array, bound: float | Array) -> int:
+    """Count the elements further apart than the bound; a NaN against a number counts."""
+    error = np.abs(other.astype(np.float64) - truth.astype(np.float64))
+    same = (
+        (truth == other) | (np.isnan(truth) & np.isnan(other))
+        if truth.dtype.kind == "f"
+        else truth == other
+    )
+    return int(np.count_nonzero(~((error <= bound) | same)))
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else (math.inf if part else 0.0)
+
+
+def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(flat, shape)) if shape and np.prod(shape) else ()

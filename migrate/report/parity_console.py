@@ -1,0 +1,144 @@
+"""A parity result on the terminal: stages, the tree of modules, one paragraph of diagnosis."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from migrate.parity.compare import STAGES, Comparison
+
+if TYPE_CHECKING:
+    from migrate.parity.check import Report
+
+_RED, _GREEN, _YELLOW, _DIM, _BOLD = "31", "32", "33", "2", "1"
+
+
+def render(report: Report, *, colour: bool | None = None) -> str:
+    """The whole result as text."""
+    use = sys.stdout.isatty() and "NO_COLOR" not in os.environ if colour is None else colour
+
+    def paint(text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if use else text
+
+    lines = [*_heading(report), ""]
+    for comparison in report.comparisons:
+        lines += [*_stages(comparison, paint), ""]
+    for mode, failure in report.failures.items():
+        lines += [paint(f"{mode}: could not run", _RED), textwrap.indent(failure, "  "), ""]
+    shown = next((c for c in report.comparisons if c.layers and not c.ok), None)
+    if shown is not None:
+        culprit = report.diagnosis.path if report.diagnosis else ""
+        lines += [*_tree(shown, culprit, paint), ""]
+    notes = dict.fromkeys(note for comparison in report.comparisons for note in comparison.notes)
+    lines += [paint(f"note: {note}", _DIM) for note in notes]
+    if report.diagnosis is not None:
+        lines += [
+            "",
+            *textwrap.wrap(
+                report.diagnosis.text, 100, break_long_words=False, break_on_hyphens=False
+            ),
+        ]
+    lines += ["", _verdict(report, paint)]
+    return "\n".join(lines)
+
+
+def _heading(report: Report) -> list[str]:
+    plan, versions = report.plan, report.versions
+    inputs = ", ".join(
+        spec["file"] or f"{'x'.join(map(str, spec['shape']))}:{spec['dtype']}"
+        for spec in plan["inputs"]
+    )
+    side = "train" if plan["train"] else "eval"
+    if report.tolerance.fixed:
+        judged = f"rtol {report.tolerance.rtol or 0:g}, atol {report.tolerance.atol or 0:g}"
+    else:
+        judged = (
+            f"{report.tolerance.factor:g} times the noise floor of {plan['noise_runs']} float32 "
+            "runs"
+        )
+    return [
+        f"torch {versions.get('torch', '?')}     {report.torch}",
+        f"mindspore {versions.get('mindspore', '?')}  {report.mindspore}",
+        f"input {inputs}; {side}; loss {plan['loss']}; optimizer {plan['optimizer']}; seed "
+        f"{plan['seed']}; amp {plan['amp']}",
+        f"allowed: {judged}",
+    ]
+
+
+def _stages(comparison: Comparison, paint: Callable[[str, str], str]) -> list[str]:
+    lines = [paint(f"{comparison.mode} mode", _BOLD)]
+    for stage in STAGES:
+        rows = [row for row in comparison.rows if row.stage == stage]
+        if not rows:
+            continue
+        wrong = comparison.failed(stage)
+        worst = max(rows, key=lambda row: row.judgement.ratio)
+        if wrong:
+            first = wrong[0]
+            word = paint("differs", _RED)
+            lines.append(
+                f"  {stage:<11}{word}  {len(wrong)} of {len(rows)}; first: {first.name} "
+                f"{first.judgement.problem}"
+            )
+        else:
+            noise = (
+                f"; worst {worst.judgement.ratio:.2g} x noise ({worst.name})"
+                if worst.judgement.ratio
+                else ""
+            )
+            lines.append(f"  {stage:<11}{paint('agrees', _GREEN)}   {len(rows)}{noise}")
+    if comparison.error is not None:
+        lines.append(
+            f"  {paint('stopped', _RED)} in {comparison.stopped_in or 'the model'}: "
+            f"{comparison.error['what']}"
+        )
+        if comparison.error["where"]:
+            lines.append(f"  at {comparison.error['where']}")
+    return lines
+
+
+def _tree(comparison: Comparison, culprit: str, paint: Callable[[str, str], str]) -> list[str]:
+    """Modules in order of definition, opened up only along the way to the culprit."""
+    calls: dict[str, list[tuple[bool, bool, float]]] = {}
+    for layer in comparison.layers:
+        slopes_ok = all(slope.ok for slope in layer.output_slopes)
+        seen = (layer.outputs_agree, slopes_ok, layer.worst.ratio)
+        calls.setdefault(layer.path, []).append(seen)
+    lines = [
+        "modules (F: the output differs, B: its gradient differs; opened up towards the culprit)"
+    ]
+    for path, module in comparison.modules.items():
+        parent = path.rpartition(".")[0]
+        open_parent = not parent or culprit == parent or culprit.startswith(f"{parent}.")
+        if path not in calls or not open_parent:
+            continue
+        forward = all(f for f, _, _ in calls[path])
+        backward = all(b for _, b, _ in calls[path])
+        marks = paint("ok", _GREEN)
+        if not (forward and backward):
+            marks = paint(f"{'.' if forward else 'F'}{'.' if backward else 'B'}", _RED)
+        worst = max(ratio for _, _, ratio in calls[path])
+        indent = "  " * (path.count(".") + 1 if path else 0)
+        name = path.rpartition(".")[2] or "(model)"
+        here = paint("  <-- first", _YELLOW) if path == culprit and path else ""
+        lines.append(f"  {marks} {indent}{name}  {module.type}  {worst:.3g} x noise{here}")
+    return lines
+
+
+def _verdict(report: Report, paint: Callable[[str, str], str]) -> str:
+    cost = ", ".join(
+        f"{side.name} {side.seconds:.1f} s {side.peak_bytes / 2**20:.0f} MiB"
+        for side in report.sides
+    )
+    seconds = f" ({report.seconds:.1f} s: {cost})" if cost else ""
+    if report.exit_code == 0:
+        return (
+            paint("PARITY", _GREEN)
+            + f": the MindSpore model computes what the torch model computes{seconds}"
+        )
+    if report.exit_code == 1:
+        return paint("DIVERGES", _RED) + seconds
+    return paint("COULD NOT RUN", _RED) + seconds

@@ -1,0 +1,1 @@
+"""Checkpoints of one framework as checkpoints of the other, bit for bit."""

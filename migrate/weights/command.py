@@ -1,0 +1,113 @@
+"""`ms-migrate weights`: a checkpoint of one framework as a checkpoint of the other."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from migrate.errors import RequestError
+from migrate.weights import convert
+
+_TORCH = (".pth", ".pt", ".bin")
+_MINDSPORE = (".ckpt",)
+_SAFE = ".safetensors"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("source", metavar="SRC", help=".pth, .pt, .bin, .ckpt or .safetensors")
+    parser.add_argument("destination", metavar="DST", help=".ckpt, .pth, .pt or .safetensors")
+    parser.add_argument(
+        "--model",
+        metavar="TARGET",
+        help="the model, torch's or MindSpore's: needed where names and shapes do not decide",
+    )
+    parser.add_argument(
+        "--from", dest="origin", choices=("torch", "mindspore"), help="SRC's framework"
+    )
+    parser.add_argument(
+        "--key", default="", help="which entry of a training checkpoint holds the model"
+    )
+    parser.add_argument(
+        "--map", metavar="FILE", help="names that differ: lines of torch = mindspore, or JSON"
+    )
+    parser.add_argument("--keep-prefix", action="store_true", help="keep wrappings such as module.")
+    parser.add_argument(
+        "--keep-counters",
+        action="store_true",
+        help="carry num_batches_tracked, which MindSpore ignores",
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite DST")
+    parser.add_argument("--torch-python", default="", metavar="EXE", help="a Python that has torch")
+    parser.add_argument(
+        "--ms-python", default="", metavar="EXE", help="a Python that has MindSpore"
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=600.0, metavar="S", help="seconds a worker may take"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Convert and say what was done."""
+    source, destination = Path(options.source), Path(options.destination)
+    if not source.is_file():
+        raise RequestError("no such file", where=options.source)
+    if destination.exists() and not options.force:
+        raise RequestError(
+            "exists already", where=options.destination, next_step="add --force to overwrite it"
+        )
+    if not destination.parent.is_dir():
+        raise RequestError("no such folder", where=str(destination.parent))
+    for path in (source, destination):
+        if path.suffix not in (*_TORCH, *_MINDSPORE, _SAFE):
+            raise RequestError(
+                f"unknown ending {path.suffix!r}",
+                where=str(path),
+                next_step="use .pth, .ckpt or .safetensors",
+            )
+    with tempfile.TemporaryDirectory(prefix="ms-migrate-") as folder:
+        result = convert.convert(
+            convert.Conversion(
+                source=source.resolve(),
+                destination=destination.resolve(),
+                origin=options.origin or _origin(source),
+                goal=_goal(destination),
+                model=options.model or "",
+                key=options.key,
+                map=options.map,
+                keep_prefix=options.keep_prefix,
+                keep_counters=options.keep_counters,
+                pythons={"torch": options.torch_python, "mindspore": options.ms_python},
+                timeout=options.timeout,
+            ),
+            Path(folder),
+        )
+    if not options.quiet:
+        for note in result.notes:
+            print(f"note: {note}", file=sys.stderr)
+        print(
+            f"{options.destination}: {result.count} tensors for {result.goal}, from {result.origin}"
+        )
+    return 0
+
+
+def _origin(path: Path) -> str:
+    """Lightning, too, saves torch checkpoints as .ckpt: a zip or a pickle is torch's, whatever its
+    name.
+    """
+    if path.suffix in _TORCH:
+        return "torch"
+    if path.suffix in _MINDSPORE:
+        with path.open("rb") as file:
+            start = file.read(4)
+        return "torch" if start[:2] in (b"PK", b"\x80\x02") else "mindspore"
+    return ""
+
+
+def _goal(path: Path) -> str:
+    if path.suffix in _TORCH:
+        return "torch"
+    return "mindspore" if path.suffix in _MINDSPORE else ""

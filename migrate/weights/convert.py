@@ -1,0 +1,252 @@
+"""Read in one worker, rename here, write in another; no framework is imported in this process."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from migrate.errors import RequestError
+from migrate.parity import structure, target, worker
+from migrate.parity.options import read_renames
+from migrate.weights import blobs, by_model, naming
+from migrate.weights.blobs import Blob
+
+_SAFE = ".safetensors"
+_COUNTERS = "num_batches_tracked"
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What to convert, and how."""
+
+    source: Path
+    destination: Path
+    origin: str
+    goal: str
+    model: str
+    key: str
+    map: str | None
+    keep_prefix: bool
+    keep_counters: bool
+    pythons: dict[str, str]
+    timeout: float
+
+
+@dataclass
+class Outcome:
+    """What was done."""
+
+    origin: str
+    goal: str
+    count: int
+    notes: list[str] = field(default_factory=list)
+
+
+def convert(what: Conversion, folder: Path) -> Outcome:
+    """Convert one checkpoint."""
+    notes: list[str] = []
+    tensors, counters = _read(what, folder, notes)
+    origin = what.origin or guess_framework(tensors, str(what.source))
+    goal = what.goal or ("mindspore" if origin == "torch" else "torch")
+    if not what.keep_prefix and origin == "torch":
+        prefix = naming.common_prefix(tensors)
+        if prefix:
+            notes.append(f"the wrapping {prefix!r} was taken off every name")
+            tensors = {name.removeprefix(prefix): blob for name, blob in tensors.items()}
+    if origin != goal:
+        tensors, counters = _rename(what, folder, tensors, counters, origin, goal, notes)
+    _write(what, folder, tensors, counters, goal)
+    return Outcome(origin, goal, len(tensors), notes)
+
+
+def guess_framework(tensors: dict[str, Blob], where: str) -> str:
+    """Whose names are these? Norms give it away; without any, the user must say."""
+    locals_ = {name.rpartition(".")[2] for name in tensors}
+    theirs = locals_ & {"gamma", "beta", "moving_mean", "moving_variance", "embedding_table"}
+    ours = locals_ & {"running_mean", "running_var", _COUNTERS}
+    norms = any(len(blob.shape) == 1 for name, blob in tensors.items() if name.endswith("weight"))
+    if theirs and not ours:
+        return "mindspore"
+    if ours or norms:
+        return "torch"
+    raise RequestError(
+        "its names do not tell whether torch or MindSpore wrote it",
+        where=where,
+        next_step="say so with --from torch or --from mindspore",
+    )
+
+
+def _read(
+    what: Conversion, folder: Path, notes: list[str]
+) -> tuple[dict[str, Blob], dict[str, int]]:
+    if what.source.suffix == _SAFE:
+        tensors, metadata = blobs.read(what.source)
+        return tensors, json.loads(metadata.get(_COUNTERS, "{}"))
+    pending, info = folder / "read.safetensors", folder / "read.json"
+    job = {
+        "action": f"{what.origin}-weights",
+        "do": "read",
+        "source": str(what.source),
+        "key": what.key,
+        "tensors": str(pending),
+        "info": str(info),
+    }
+    _work(what, what.origin, job, folder / "reader")
+    said = json.loads(info.read_text(encoding="utf-8"))
+    if said["place"]:
+        notes.append(
+            f"the model was found under {said['place']!r}; "
+            f"left out: {', '.join(said['beside']) or 'nothing'}"
+        )
+    if said["left"]:
+        notes.append(f"left out, since they are not tensors: {', '.join(said['left'][:10])}")
+    notes.extend(
+        f"tied, and written once for each name: {', '.join(names)}" for names in said["tied"]
+    )
+    return blobs.read(pending)[0], {}
+
+
+def _rename(
+    what: Conversion,
+    folder: Path,
+    tensors: dict[str, Blob],
+    counters: dict[str, int],
+    origin: str,
+    goal: str,
+    notes: list[str],
+) -> tuple[dict[str, Blob], dict[str, int]]:
+    shapes = {name: blob.shape for name, blob in tensors.items()}
+    renames = read_renames(what.map)
+    if what.model:
+        framework, modules = _structure(what, folder)
+        if framework == "torch":
+            renaming = by_model.with_torch_model(modules, shapes, to_mindspore=goal == "mindspore")
+        else:
+            renaming = by_model.with_mindspore_model(
+                modules, shapes, renames, to_mindspore=goal == "mindspore"
+            )
+    else:
+        renaming = naming.to_mindspore(shapes) if goal == "mindspore" else naming.to_torch(shapes)
+        _settle(renaming, renames, goal, str(what.source))
+    notes.extend(renaming.notes)
+    result = {
+        new: tensors[name].reshaped(renaming.shapes[name]) for name, new in renaming.names.items()
+    }
+    if len(result) != len(renaming.names):
+        raise RequestError(
+            "two tensors would get one name", where=str(what.source), next_step="give --model"
+        )
+    for name in renaming.dropped:
+        counters[name] = int.from_bytes(tensors[name].data[:8], "little", signed=True)
+        if what.keep_counters:
+            result[name] = tensors[name]
+    if goal == "torch":
+        result |= _counters(result, counters)
+    elif counters and not what.keep_counters and what.destination.suffix != _SAFE:
+        notes.append(
+            f"{len(counters)} {_COUNTERS} left out: MindSpore has no such counter "
+            "(--keep-counters keeps them)"
+        )
+    return result, counters
+
+
+def _settle(renaming: naming.Renaming, renames: dict[str, str], goal: str, where: str) -> None:
+    """A map decides what shapes cannot; what stays undecided is refused, not guessed."""
+    direct = renames if goal == "mindspore" else {theirs: ours for ours, theirs in renames.items()}
+    for name, new in direct.items():
+        if name in renaming.names:
+            renaming.names[name] = new
+            renaming.undecided.pop(name, None)
+    if renaming.undecided:
+        named = "\n".join(
+            f"    {name}: {doubt}" for name, doubt in list(renaming.undecided.items())[:12]
+        )
+        raise RequestError(
+            f"names and shapes do not decide what these are:\n{named}",
+            where=where,
+            next_step="give the model with --model file.py:callable, or the names with --map FILE",
+        )
+
+
+def _counters(tensors: dict[str, Blob], known: dict[str, int]) -> dict[str, Blob]:
+    """torch's batch norms count batches; give the count back, or zero where it was not kept."""
+    names = [
+        f"{n.removesuffix('running_mean')}{_COUNTERS}"
+        for n in tensors
+        if n.endswith("running_mean")
+    ]
+    return {
+        name: Blob("I64", (), known.get(name, 0).to_bytes(8, "little", signed=True))
+        for name in names
+        if name not in tensors
+    }
+
+
+def _write(
+    what: Conversion, folder: Path, tensors: dict[str, Blob], counters: dict[str, int], goal: str
+) -> None:
+    if what.destination.suffix == _SAFE:
+        metadata = {"format": "pt" if goal == "torch" else "np"}
+        if counters and goal == "mindspore":
+            metadata[_COUNTERS] = json.dumps(counters)
+        blobs.write(what.destination, tensors, metadata)
+        return
+    pending = folder / "write.safetensors"
+    blobs.write(pending, tensors)
+    job = {
+        "action": f"{goal}-weights",
+        "do": "write",
+        "tensors": str(pending),
+        "target": str(what.destination),
+    }
+    _work(what, goal, job, folder / "writer")
+
+
+def _structure(what: Conversion, folder: Path) -> tuple[str, list[structure.ModuleInfo]]:
+    found = target.parse(what.model)
+    framework = model_framework(found)
+    info = folder / "structure.json"
+    job = {
+        "action": f"{framework}-weights",
+        "do": "structure",
+        "model": what.model,
+        "info": str(info),
+    }
+    _work(what, framework, job, folder / "builder")
+    data: dict[str, Any] = json.loads(info.read_text(encoding="utf-8"))
+    return framework, [structure.from_json(module) for module in data["modules"]]
+
+
+def model_framework(found: target.Target) -> str:
+    """Which framework a model is written in, by what its file imports; the file is read, not
+    run.
+    """
+    path = Path(found.where) if found.is_file else _module_file(found.where)
+    if path is not None:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += (
+                [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            )
+            if any(name.split(".")[0] == "mindspore" for name in names):
+                return "mindspore"
+    return "torch"
+
+
+def _module_file(module: str) -> Path | None:
+    relative = Path(*module.split("."))
+    for entry in ("", *sys.path):
+        for candidate in (relative.with_suffix(".py"), relative / "__init__.py"):
+            if (Path(entry) / candidate).is_file():
+                return Path(entry) / candidate
+    return None
+
+
+def _work(what: Conversion, framework: str, job: dict[str, Any], folder: Path) -> None:
+    name = "torch" if framework == "torch" else "MindSpore"
+    python = what.pythons[framework]
+    worker.finish([worker.start(name, job, folder, python=python, timeout=what.timeout)])

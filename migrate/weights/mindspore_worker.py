@@ -1,0 +1,101 @@
+"""The MindSpore side of a conversion, in a worker: checkpoint to safetensors, back, and a model's
+cells.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import mindspore
+import numpy as np
+
+from migrate.errors import RequestError
+from migrate.parity import record
+from migrate.parity.worker_main import Progress
+from migrate.weights import blobs
+from migrate.weights.blobs import Blob
+
+_NUMPY = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "I64": "int64",
+    "I32": "int32",
+    "I16": "int16",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
+_BLOB = {numpy: blob for blob, numpy in _NUMPY.items()}
+
+
+def run(job: dict[str, Any], progress: Progress) -> None:
+    """Do one of: read, write, structure."""
+    progress.enter(job["do"])
+    mindspore.set_device("CPU")
+    {"read": _read, "write": _write, "structure": _structure}[job["do"]](job)
+
+
+def _read(job: dict[str, Any]) -> None:
+    source = Path(job["source"])
+    try:
+        found = mindspore.load_checkpoint(str(source))
+    except Exception as error:
+        # Whatever the loader raises on a damaged file, the user needs to know only that it is.
+        first = next((line for line in str(error).splitlines() if line.strip()), "unreadable")
+        raise RequestError(
+            f"is not a whole MindSpore checkpoint ({first[:200]})",
+            where=str(source),
+            next_step="fetch or save the file again",
+        ) from error
+    tensors: dict[str, Blob] = {}
+    left: list[str] = []
+    for name, parameter in found.items():
+        if isinstance(parameter, mindspore.Tensor):
+            tensors[name] = _to_blob(parameter)
+        else:
+            left.append(name)
+    blobs.write(Path(job["tensors"]), tensors)
+    record.write_json(Path(job["info"]), {"place": "", "beside": [], "left": left, "tied": []})
+
+
+def _to_blob(value: Any) -> Blob:
+    shape = tuple(value.shape)
+    if value.dtype == mindspore.bfloat16:
+        # bfloat16 is the upper half of float32, so nothing is lost either way.
+        wide = np.ascontiguousarray(value.astype(mindspore.float32).asnumpy())
+        return Blob("BF16", shape, (wide.view(np.uint32) >> 16).astype("<u2").tobytes())
+    array = np.ascontiguousarray(value.asnumpy())
+    return Blob(_BLOB[array.dtype.name], shape, array.tobytes())
+
+
+def _to_tensor(blob: Blob) -> Any:
+    if blob.dtype == "BF16":
+        narrow = np.frombuffer(blob.data, dtype="<u2").astype(np.uint32) << 16
+        wide = narrow.view(np.float32).reshape(blob.shape)
+        return mindspore.Tensor(wide, mindspore.bfloat16)
+    array = np.frombuffer(blob.data, dtype=_NUMPY[blob.dtype]).reshape(blob.shape)
+    return mindspore.Tensor(array.copy())
+
+
+def _write(job: dict[str, Any]) -> None:
+    tensors, _ = blobs.read(Path(job["tensors"]))
+    target = Path(job["target"])
+    # save_checkpoint insists on the .ckpt ending, so the pending name keeps it.
+    pending = target.with_name(f".pending-{target.name}")
+    try:
+        entries = [{"name": name, "data": _to_tensor(blob)} for name, blob in tensors.items()]
+        mindspore.save_checkpoint(entries, str(pending))
+        os.replace(pending, target)
+        os.chmod(target, 0o644)
+    finally:
+        pending.unlink(missing_ok=True)
+
+
+def _structure(job: dict[str, Any]) -> None:
+    from migrate.parity import mindspore_model
+
+    _, modules = mindspore_model.build(job["model"], 0)
+    record.write_json(Path(job["info"]), {"modules": [module.to_json() for module in modules]})

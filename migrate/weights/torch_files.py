@@ -1,0 +1,116 @@
+"""Read and write torch checkpoints (worker only), never unpickling anything but tensors."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from migrate.errors import RequestError
+
+# Where training scripts put the model inside a checkpoint, most specific first.
+_PLACES = (
+    "state_dict",
+    "model_state_dict",
+    "model_state",
+    "model",
+    "net",
+    "network",
+    "module",
+    "params",
+)
+
+
+def load(path: Path) -> Any:
+    """torch.load with weights_only: a file that wants to run code is refused, and named as such."""
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        said = str(error)
+        if "WeightsUnpickler" in said or "weights_only" in said or "Unsupported" in said:
+            raise RequestError(
+                "holds more than tensors: loading it would run code from the file, so it is refused"
+                f" ({_reason(said)})",
+                where=str(path),
+                next_step="save the state dict alone: torch.save(model.state_dict(), ...)",
+            ) from error
+        raise _damaged(path, error) from error
+    except (RuntimeError, EOFError, OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> RequestError:
+    first = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return RequestError(
+        f"is not a whole torch checkpoint ({first})",
+        where=str(path),
+        next_step="fetch or save the file again",
+    )
+
+
+def _reason(text: str) -> str:
+    lines = [
+        line.strip() for line in text.splitlines() if "GLOBAL" in line or "Unsupported" in line
+    ]
+    return lines[0][:200] if lines else text.splitlines()[0][:200]
+
+
+def find_state(found: Any, key: str = "") -> tuple[dict[str, Any], str, list[str]]:
+    """The state dict inside a checkpoint, the way to it, and what lies beside it."""
+    if key:
+        inner = found.get(key) if isinstance(found, dict) else None
+        if not isinstance(inner, dict) or not _is_state(inner):
+            raise RequestError(f"there is no state dict under {key!r}", next_step=_offer(found))
+        return inner, key, [str(other) for other in found if other != key]
+    if _is_state(found):
+        return found, "", []
+    if isinstance(found, dict):
+        inside = {str(name): value for name, value in found.items() if _is_state(value)}
+        place = next((name for name in _PLACES if name in inside), None)
+        if place is None and len(inside) == 1:
+            place = next(iter(inside))
+        if place is not None:
+            return inside[place], place, [str(name) for name in found if name != place]
+        if inside:
+            raise RequestError("holds several state dicts", next_step=_offer(found))
+    raise RequestError("holds no state dict", next_step="save model.state_dict() and convert that")
+
+
+def _offer(found: Any) -> str:
+    names = [str(k) for k, v in found.items() if _is_state(v)] if isinstance(found, dict) else []
+    return f"choose one with --key: {', '.join(names)}" if names else "it holds none"
+
+
+def _is_state(value: Any) -> bool:
+    """A dict of names to tensors; a few plain numbers among them are tolerated."""
+    if not isinstance(value, dict) or not value:
+        return False
+    tensors = [v for v in value.values() if isinstance(v, torch.Tensor)]
+    return (
+        bool(tensors)
+        and len(tensors) >= 0.5 * len(value)
+        and all(isinstance(k, str) for k in value)
+    )
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """A checkpoint's tensors as numpy arrays, without wrapping prefixes: what a model can load."""
+    from migrate.weights.naming import common_prefix
+
+    if path.suffix == ".safetensors":
+        from safetensors.torch import load_file
+
+        state: dict[str, Any] = load_file(path)
+    else:
+        state, _, _ = find_state(load(path))
+    prefix = common_prefix(state)
+    return {
+        name.removeprefix(prefix): value.detach().float().numpy()
+        if value.dtype == torch.bfloat16
+        else value.detach().numpy()
+        for name, value in state.items()
+        if isinstance(value, torch.Tensor)
+    }

@@ -1,0 +1,80 @@
+"""The torch side of a conversion, in a worker: checkpoint to safetensors, back, and a model's
+layers.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from migrate.errors import RequestError
+from migrate.parity import record
+from migrate.parity.worker_main import Progress
+from migrate.weights import torch_files
+
+
+def run(job: dict[str, Any], progress: Progress) -> None:
+    """Do one of: read, write, structure."""
+    progress.enter(job["do"])
+    {"read": _read, "write": _write, "structure": _structure}[job["do"]](job)
+
+
+def _read(job: dict[str, Any]) -> None:
+    from safetensors.torch import save_file
+
+    source = Path(job["source"])
+    try:
+        state, place, beside = torch_files.find_state(torch_files.load(source), job["key"])
+    except RequestError as error:
+        raise RequestError(error.what, where=str(source), next_step=error.next_step) from error
+    tensors = {
+        n: v.detach().clone().contiguous() for n, v in state.items() if isinstance(v, torch.Tensor)
+    }
+    strided = [
+        name
+        for name, tensor in tensors.items()
+        if tensor.layout != torch.strided or tensor.is_quantized
+    ]
+    if strided:
+        raise RequestError(
+            f"holds sparse or quantized tensors ({strided[0]}), which MindSpore checkpoints do not",
+            where=str(source),
+        )
+    left = [name for name in state if name not in tensors]
+    # Tied weights share memory; say which, since the copy does not.
+    owners: dict[tuple[int, int, tuple[int, ...]], list[str]] = {}
+    for name, value in state.items():
+        if isinstance(value, torch.Tensor) and value.numel():
+            where = (value.data_ptr(), value.storage_offset(), tuple(value.shape))
+            owners.setdefault(where, []).append(name)
+    tied = [names for names in owners.values() if len(names) > 1]
+    save_file(tensors, job["tensors"])
+    record.write_json(
+        Path(job["info"]), {"place": place, "beside": beside, "left": left, "tied": tied}
+    )
+
+
+def _write(job: dict[str, Any]) -> None:
+    from safetensors.torch import load_file
+
+    target = Path(job["target"])
+    pending = target.with_name(f".{target.name}.part")
+    try:
+        torch.save(
+            {name: value.clone() for name, value in load_file(job["tensors"]).items()}, pending
+        )
+        os.replace(pending, target)
+    finally:
+        pending.unlink(missing_ok=True)
+
+
+def _structure(job: dict[str, Any]) -> None:
+    from migrate.parity import torch_model
+    from migrate.vision_shim import ensure_torchvision
+
+    ensure_torchvision()
+    _, modules = torch_model.build(job["model"], 0)
+    record.write_json(Path(job["info"]), {"modules": [module.to_json() for module in modules]})
