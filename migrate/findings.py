@@ -33,6 +33,7 @@ CODES: dict[str, Rule] = {
     "MS206": Rule("python-2", "A file is Python 2 source.", "error"),
     "MS207": Rule("bad-notebook", "A notebook is damaged, or not written in Python.", "error"),
     "MS208": Rule("too-deep", "An expression is nested too deeply to be parsed.", "error"),
+    "MS209": Rule("internal-error", "A fault of ms-migrate kept it from reading a file.", "error"),
     # MS3xx: torch APIs
     "MS301": Rule("missing-api", "MindSpore has no counterpart for a torch API.", "error"),
     "MS302": Rule("risky-api", "The MindSpore counterpart may behave differently.", "warning"),
@@ -42,6 +43,10 @@ CODES: dict[str, Rule] = {
     "MS306": Rule("refused-argument", "An argument has no MindSpore counterpart.", "error"),
     "MS307": Rule("unknown-receiver", "A method that tensors have, on an unknown value.", "note"),
     "MS308": Rule("better-operator", "A simpler operator serves this use.", "note"),
+    "MS309": Rule("bad-call", "A call does not fit the API's own signature.", "error"),
+    "MS310": Rule("ambiguous", "A type is not known well enough to choose.", "error"),
+    "MS311": Rule("unbound-call", "How an API is called is only known at run time.", "error"),
+    "MS312": Rule("not-rewritten", "A file could not be rewritten safely.", "error"),
     # MS4xx: what the code does around the APIs
     "MS401": Rule(
         "tensor-condition", "Python control flow depends on a tensor's value.", "warning"
@@ -51,6 +56,7 @@ CODES: dict[str, Rule] = {
     "MS404": Rule("autograd-function", "A gradient is written by hand.", "warning"),
     "MS405": Rule("hook", "A hook observes or changes a module's values.", "warning"),
     "MS406": Rule("graph-container", "Graph mode cannot compile a container's method.", "warning"),
+    "MS407": Rule("frozen-value", "Graph mode computes a value once and keeps it.", "warning"),
 }
 
 

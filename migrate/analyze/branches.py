@@ -38,10 +38,10 @@ def _half_bound(node: ast.If, function: Function) -> str:
 
 
 def _unequal_returns(node: ast.If, types: dict[int, Value], function: Function) -> str:
-    """A tensor returned on one side, several values or none on the other."""
-    inside = {_shape(r.value, types) for r in _returns(node.body)}
+    """A tensor returned on one side, several values on the other; None beside a tensor compiles."""
+    inside = {_shape(r.value, types) for r in _returns(node.body)} - {"None"}
     after = node.orelse or [s for s in function.body if s.lineno > (node.end_lineno or 0)]
-    outside = {_shape(r.value, types) for r in _returns(after)}
+    outside = {_shape(r.value, types) for r in _returns(after)} - {"None"}
     if not inside or not outside or "" in inside | outside or inside == outside:
         return ""
     first, second = min(inside), min(outside)

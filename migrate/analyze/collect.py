@@ -42,14 +42,18 @@ class Analyser:
         try:
             text = source.read()
             resolution = self._resolver.file(source, keep_types=True, text=text)
+            if resolution.problem is not None:
+                return FileReport(path, problem=resolution.problem)
+            return self._describe(resolution, text)
         except ReadProblem as problem:
             return FileReport(path, problem=problem.finding)
         except RecursionError:
             finding = make_finding("MS208", source.path, "an expression is nested too deeply")
             return FileReport(path, problem=finding)
-        if resolution.problem is not None:
-            return FileReport(path, problem=resolution.problem)
-        return self._describe(resolution, text)
+        except Exception as error:  # one file must not cost the user all the others
+            reason = f"could not be analysed: {type(error).__name__}: {error}"
+            step = "a fault of ms-migrate; please report it with the file"
+            return FileReport(path, problem=make_finding("MS209", source.path, reason, step))
 
     def _describe(self, resolution: FileResolution, text: str) -> FileReport:
         source, types, usages = resolution.source, resolution.types, resolution.usages

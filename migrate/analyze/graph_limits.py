@@ -15,7 +15,7 @@ from migrate.analyze.compiled import Function, compiled_code
 from migrate.analyze.model import Sign
 from migrate.analyze.places import Placer
 from migrate.resolve.modules import ModuleScope
-from migrate.resolve.values import UNKNOWN, ListOf, Value, is_tensor
+from migrate.resolve.values import UNKNOWN, External, ListOf, Value, is_tensor
 
 
 class Limit(NamedTuple):
@@ -28,7 +28,8 @@ class Limit(NamedTuple):
     severity: str = "warning"
 
 
-# Syntax that the compiler refuses wherever it stands, even in a branch that is never taken.
+# Syntax that the compiler refuses, unless it stands in a branch that an attribute of the network
+# rules out when the graph is built (`if self.training:` in a network that does not train).
 _SYNTAX: dict[type[ast.AST], tuple[str, str]] = {
     ast.Try: ("try", "test for the condition instead, or move the try to the caller"),
     ast.TryStar: ("try", "test for the condition instead, or move the try to the caller"),
@@ -49,6 +50,9 @@ _SYNTAX: dict[type[ast.AST], tuple[str, str]] = {
     ast.Await: ("await", "use a plain call"),
     ast.AsyncFor: ("async for", "use a plain loop"),
 }
+
+# Python's own sources of change: compiled code sees what they gave the first time.
+_FROZEN = ("random.", "numpy.random.", "time.time", "time.perf_counter", "datetime.datetime.now")
 
 
 def find(scope: ModuleScope, types: dict[int, Value], placer: Placer) -> Iterator[Sign]:
@@ -73,9 +77,10 @@ def _syntax(node: ast.AST, types: dict[int, Value], function: Function) -> Limit
 
 
 def _loop(node: ast.AST, types: dict[int, Value], function: Function) -> Limit | None:
-    if isinstance(node, ast.For) and node.orelse:
+    if isinstance(node, ast.For | ast.While) and node.orelse:
+        what = "for-else" if isinstance(node, ast.For) else "while-else"
         step = "set a flag in the loop and test it afterwards"
-        return Limit("MS402", "for-else", "Graph mode does not compile for-else", step)
+        return Limit("MS402", what, f"Graph mode does not compile {what}", step)
     return None
 
 
@@ -83,12 +88,10 @@ def _call(node: ast.AST, types: dict[int, Value], function: Function) -> Limit |
     if not isinstance(node, ast.Call):
         return None
     called = node.func
-    if isinstance(called, ast.Name) and called.id == "range":
-        # The number of rounds must be known when the graph is built.
-        if any(is_tensor(types.get(id(argument), UNKNOWN)) for argument in node.args):
-            message = "range() over a tensor does not compile"
-            return Limit("MS401", "range(tensor)", message, "use while with a tensor test")
-    elif isinstance(called, ast.Attribute) and called.attr == "pop":
+    value = types.get(id(called), UNKNOWN)
+    if isinstance(value, External):
+        return _library_call(value.name, node, types)
+    if isinstance(called, ast.Attribute) and called.attr == "pop":
         owner = types.get(id(called.value), UNKNOWN)
         if isinstance(owner, ListOf) and owner.kind == "dict":
             message = "pop() on a dict does not compile"
@@ -96,7 +99,25 @@ def _call(node: ast.AST, types: dict[int, Value], function: Function) -> Limit |
     return None
 
 
+def _library_call(name: str, node: ast.Call, types: dict[int, Value]) -> Limit | None:
+    if name == "builtins.range":
+        # The number of rounds must be known when the graph is built.
+        if any(is_tensor(types.get(id(argument), UNKNOWN)) for argument in node.args):
+            message = "range() over a tensor does not compile"
+            return Limit("MS401", "range(tensor)", message, "use range(int(n)), or while")
+    elif name == "collections.defaultdict":
+        message = "a defaultdict does not compile as one: missing keys raise"
+        return Limit("MS406", "defaultdict", message, "use a dict, and set each key first")
+    elif name.startswith(_FROZEN):
+        what = f"{name}()"
+        message = f"{what} runs once, when the graph is built; every later call gets that value"
+        return Limit("MS407", what, message, "use ops.rand, or pass the value in as an argument")
+    return None
+
+
 def _branch(node: ast.AST, types: dict[int, Value], function: Function) -> Limit | None:
+    if limit := _loop(node, types, function):
+        return limit
     if not isinstance(node, ast.If | ast.While) or not branches.on_tensor(node.test, types):
         return None
     what = f"{'if' if isinstance(node, ast.If) else 'while'} on a tensor"

@@ -197,7 +197,9 @@ class Calls(Expressions):
         for form in forms or entry.overloads:
             result = join(result, from_word(form.returns))
         first = entry.main.signature
-        if first and node.args and first.parameters and first.parameters[0].name == "input" and values[0] is UNKNOWN:
+        # functools.partial passes its arguments on: then they do not stand where node's do.
+        own = bool(values) and len(values) == len(node.args)
+        if own and first and first.parameters and first.parameters[0].name == "input" and values[0] is UNKNOWN:
             self.believe_tensor(node.args[0])
         return result
 

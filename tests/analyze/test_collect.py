@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -96,20 +97,25 @@ def test_processes_change_nothing_but_the_time(tmp_path: Path, table: Table) -> 
     assert [report.path for report in alone] == [str(file.path) for file in project.files]
 
 
-def test_a_file_too_deep_for_the_resolver_is_a_finding(
-    tmp_path: Path, table: Table, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("error", "code"), [(RecursionError, "MS208"), (KeyError, "MS209")])
+def test_a_file_that_breaks_the_resolver_is_a_finding(
+    tmp_path: Path,
+    table: Table,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[Exception],
+    code: str,
 ) -> None:
     project = tree(tmp_path, {"a.py": "import torch", "b.py": "import torch\ntorch.relu(x)"})
     plain = Resolver.file
 
     def stumble(self: Resolver, source: SourceFile, **options: object) -> object:
         if source.module == "a":
-            raise RecursionError
+            raise error
         return plain(self, source, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Resolver, "file", stumble)
     first, second = analyse(project, table, Options(), 1)
-    assert first.problem is not None and first.problem.code == "MS208"
+    assert first.problem is not None and first.problem.code == code
     assert len(second.uses) == 1
 
 
@@ -126,3 +132,12 @@ def test_notebook_places_are_cells(tmp_path: Path, table: Table) -> None:
     (use,) = report.uses
     assert (use.place.cell, use.place.line, use.place.column) == (3, 2, 1)
     assert str(use.place).endswith("a.ipynb: cell 3:2")
+
+
+def test_large_packages_have_no_file_that_cannot_be_analysed() -> None:
+    """Code of many hands; a fault of ours would be a finding, and this would name the file."""
+    site = Path(sysconfig.get_paths()["purelib"])
+    project = discover([site / "torchvision", site / "torch" / "nn", site / "torch" / "optim"])
+    reports = analyse(project, Table(), Options(), 2)
+    assert [str(report.problem) for report in reports if report.problem] == []
+    assert len(project.files) > 300
