@@ -117,8 +117,6 @@ def _overload(form: Mapping[str, Any], defaults: Mapping[str, Any], where: str) 
             strangers = set(own.get(key, ())) - set(names)
             if strangers:
                 raise TableError(f"{where}: {key} names {sorted(strangers)}, which params does not have")
-    if sum(bool(own.get(key)) for key in ("mindspore", "helper")) > 1 and not own.get("rules"):
-        raise TableError(f"{where}: mindspore and helper are alternatives; state one")
     return Overload(**own)
 
 

@@ -1,0 +1,1 @@
+"""Rewrite PyTorch source as MindSpore source."""

@@ -1,0 +1,166 @@
+"""Calls: bound to torch's parameters, carried over by their row, or left with a marker."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.port.call import Call, Refusal, Slot, Unbound, bind
+from migrate.port.context import Context
+from migrate.port.emit import write_call, write_first
+from migrate.port.global_pool import GlobalPools, find_global_pools
+from migrate.port.nodes import expression
+from migrate.port.references import References
+from migrate.port.rules import all_rules
+from migrate.resolve import Usage
+from migrate.resolve.values import PARAMETER, Value, is_tensor, options_of
+from migrate.table import Entry
+
+_REMOVED = "None"  # a row whose expression is None has no effect in MindSpore
+
+
+class CallRewriter(References):
+    """Rewrites calls; statements decide afterwards what becomes of in-place results and of calls without effect."""
+
+    def __init__(self, context: Context, tree: ast.Module) -> None:
+        super().__init__(context, tree)
+        self.rules = {name: rule.change for name, rule in all_rules().items()}
+        self.pools: GlobalPools = find_global_pools(context)
+        self.vanished: set[int] = set()  # ids of new nodes that stand for calls without effect
+        self.changed_in_place: dict[int, tuple[cst.BaseExpression, ast.expr, Usage]] = {}
+        self._functions: list[ast.AST | None] = []
+        self._kept: list[cst.CSTNode] = []  # ids are only good while the nodes live
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+        partner = self.partner(original_node)
+        if not isinstance(partner, ast.Call):
+            return updated_node
+        literal = self.context.usage(partner)
+        if literal is not None:  # getattr(nn, "Conv2d")
+            return self._reference(literal, cst.Name("getattr"), None)
+        usage = self.context.usage(partner.func)
+        if usage is None:
+            return self._other_call(partner, updated_node)
+        if usage.form == "unknown":
+            self._flag_unknown(usage)
+            return updated_node
+        if usage.form != "call":
+            return updated_node
+        try:
+            new = self._port(usage, partner, updated_node)
+        except Refusal as refusal:
+            self.flag(partner, refusal, usage.api)
+            return self._left_alone(usage, updated_node)
+        self.context.ported += 1
+        return new
+
+    def _flag_unknown(self, usage: Usage) -> None:
+        name = usage.api.rpartition(".")[2]
+        entry = self.table.get(usage.api)
+        if entry is not None and all(form.plain and not form.drop for form in entry.overloads):
+            if entry.main.mindspore.rpartition(".")[2] == name:
+                return  # the same call means the same in both frameworks
+        refusal = Refusal(
+            f".{name}() means something else on a MindSpore tensor, and the type of this value is not known",
+            "annotate the variable (`x: torch.Tensor`), or port this line by hand",
+            "MS307",
+        )
+        self.flag(usage.node, refusal)
+
+    def _other_call(self, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
+        axes = self.pools.calls.get(id(partner))
+        if axes is None:
+            return updated
+        spelled = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
+        first = updated.args[0].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        return updated.with_changes(args=[first, cst.Arg(expression(spelled))])
+
+    def _left_alone(self, usage: Usage, updated: cst.Call) -> cst.BaseExpression:
+        """Keep the call; a path that imports lead to is spelled in full, since its short name now means MindSpore's."""
+        if self._receiver(usage, updated) is not None:
+            return updated
+        return updated.with_changes(func=expression(self.spelling.keep_torch(usage.api)))
+
+    # Porting ------------------------------------------------------------------------------------
+
+    def _port(self, usage: Usage, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
+        if id(partner) in self.pools.constructors:
+            return expression(f"{self.spelling.name('mindspore.ops.ReduceMean')}(keep_dims=True)")
+        entry = self.row(usage)
+        receiver = self._receiver(usage, updated)
+        types = [self.context.type(argument) for argument in arguments_in_order(partner)]
+        try:
+            calls = bind(entry, updated, types, receiver)
+        except Unbound:
+            return self._unbound(usage, entry, updated, receiver)
+        if receiver is not None and isinstance(partner.func, ast.Attribute):
+            for candidate in calls:
+                candidate.receiver_type = self.context.type(partner.func.value)
+        call, new = write_first(calls, self.spelling, self.rules)
+        if entry.inplace:
+            self._note_in_place(usage, call, partner, new)
+        if isinstance(new, cst.Name) and new.value == _REMOVED:
+            new = cst.Name(_REMOVED)
+            self._kept.append(new)
+            self.vanished.add(id(new))
+        return new
+
+    def _receiver(self, usage: Usage, updated: cst.Call) -> cst.BaseExpression | None:
+        """The object whose method is called; None for a function or class reached through imports."""
+        if not isinstance(updated.func, cst.Attribute) or not isinstance(usage.node, ast.Attribute):
+            return None
+        return None if self._is_library_path(usage.node) else updated.func.value
+
+    def _unbound(
+        self, usage: Usage, entry: Entry, updated: cst.Call, receiver: cst.BaseExpression | None
+    ) -> cst.BaseExpression:
+        """*args or **kwargs: call the form that has torch's signature, which sorts them out at run time."""
+        if receiver is not None:
+            return self._starred_method(entry, updated, receiver)
+        return updated.with_changes(func=expression(self._value(usage, entry)))
+
+    def _starred_method(self, entry: Entry, updated: cst.Call, receiver: cst.BaseExpression) -> cst.BaseExpression:
+        """x.view(*shape): the stars fill torch's varargs, and nothing else can be meant."""
+        for overload in entry.overloads:
+            signature = overload.signature
+            only_varargs = signature is not None and signature.varargs is not None and not signature.positional
+            if only_varargs and all(a.keyword is None and a.star in ("", "*") for a in updated.args):
+                slots = [Slot("", argument.value, source=argument, positional=True) for argument in updated.args]
+                call = Call(entry, overload, receiver, varargs=slots, node=updated)
+                call.target, call.emit, call.helper = overload.mindspore, overload.emit, overload.helper
+                return write_call(call, self.spelling, self.rules)
+        if entry.main.helper:
+            arguments = [cst.Arg(receiver), *updated.args]
+            return updated.with_changes(func=expression(self.spelling.name(f"helpers.{entry.main.helper}")), args=arguments)
+        raise Refusal("*args or **kwargs decide how it is called", "spell the arguments out", "MS311")
+
+    # In place -----------------------------------------------------------------------------------
+
+    def _note_in_place(self, usage: Usage, call: Call, partner: ast.Call, new: cst.BaseExpression) -> None:
+        """Remember what the call changed; the statement around it knows whether that can be written."""
+        if call.receiver is not None and isinstance(partner.func, ast.Attribute):
+            changed, place = call.receiver, partner.func.value
+        elif partner.args and call.node is not None:
+            changed, place = call.node.args[0].value, partner.args[0]
+        else:
+            return
+        self._kept.append(new)
+        self.changed_in_place[id(new)] = (changed, place, usage)
+
+    def is_parameter(self, place: ast.expr) -> bool:
+        """`m.weight`, `m.weight.data`, a name that holds a Parameter."""
+        if isinstance(place, ast.Attribute) and place.attr == "data":
+            inner = self.context.type(place.value)
+            return _has_parameter(inner) or not is_tensor(inner) or isinstance(place.value, ast.Attribute)
+        return _has_parameter(self.context.type(place))
+
+
+def _has_parameter(value: Value) -> bool:
+    return any(option is PARAMETER for option in options_of(value))
+
+
+def arguments_in_order(node: ast.Call) -> list[ast.expr]:
+    """Positional and keyword arguments as they stand in the source."""
+    parts = sorted([*node.args, *node.keywords], key=lambda part: (part.lineno, part.col_offset))
+    return [part.value if isinstance(part, ast.keyword) else part for part in parts]

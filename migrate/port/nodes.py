@@ -1,0 +1,166 @@
+"""Small libcst workshop: parse pieces of source, fill templates, put parentheses where they are needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import libcst as cst
+
+_HOLE = re.compile(r"\{(\w+)\}")
+_PREFIX = "ms_hole_"
+_ATOMS = (
+    cst.Name,
+    cst.Attribute,
+    cst.Call,
+    cst.Subscript,
+    cst.Integer,
+    cst.Float,
+    cst.SimpleString,
+    cst.FormattedString,
+    cst.List,
+    cst.Dict,
+    cst.Set,
+    cst.ListComp,
+    cst.DictComp,
+    cst.SetComp,
+)
+
+
+@lru_cache(maxsize=2048)
+def expression(text: str) -> cst.BaseExpression:
+    return cst.parse_expression(text)
+
+
+def code(node: cst.CSTNode) -> str:
+    return cst.Module(body=[]).code_for_node(node)
+
+
+def atomic(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The same expression, fit to stand before a dot or beside an operator."""
+    if isinstance(node, _ATOMS) or getattr(node, "lpar", ()):
+        if not (isinstance(node, cst.Integer) and not node.lpar):
+            return node
+    if isinstance(node, cst.Tuple) and node.lpar:
+        return node
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def holes(template: str) -> list[str]:
+    return _HOLE.findall(template)
+
+
+@lru_cache(maxsize=2048)
+def _template(text: str) -> cst.BaseExpression:
+    return cst.parse_expression(_HOLE.sub(lambda match: f"{_PREFIX}{match.group(1)}", text))
+
+
+def fill(template: str, values: Mapping[str, cst.BaseExpression], spell: Callable[[str], str]) -> cst.BaseExpression:
+    """The template with its holes filled, and its library names spelled for this file."""
+    return _template(template).visit(_Fill(values, spell))  # type: ignore[return-value]
+
+
+class _Fill(cst.CSTTransformer):
+    def __init__(self, values: Mapping[str, cst.BaseExpression], spell: Callable[[str], str]) -> None:
+        super().__init__()
+        self.values = values
+        self.spell = spell
+
+    def visit_Arg(self, node: cst.Arg) -> bool:
+        return True
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        hole = _hole_of(original_node.value)
+        return updated_node.with_changes(value=self.values[hole]) if hole else updated_node
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        hole = _hole_of(original_node)
+        return atomic(self.values[hole]) if hole else updated_node
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        # A dotted library name is spelled as a whole; below it there is nothing to fill.
+        return dotted_name(node) is None or _hole_of(_root(node)) is not None
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        dotted = dotted_name(original_node)
+        if dotted is None or _hole_of(_root(original_node)) is not None:
+            return updated_node.with_changes(attr=original_node.attr)
+        try:
+            return expression(self.spell(dotted))
+        except KeyError:
+            return updated_node
+
+
+def _root(node: cst.BaseExpression) -> cst.BaseExpression:
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return node
+
+
+def _hole_of(node: cst.BaseExpression) -> str | None:
+    if isinstance(node, cst.Name) and node.value.startswith(_PREFIX):
+        return node.value[len(_PREFIX) :]
+    return None
+
+
+def dotted_name(node: cst.BaseExpression) -> str | None:
+    """`a.b.c` as text when the expression is nothing but names and dots."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+def comments(node: cst.CSTNode) -> list[str]:
+    """All comments in a piece of source, in order."""
+    finder = _Comments()
+    node.visit(finder)
+    return finder.found
+
+
+class _Comments(cst.CSTVisitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def visit_Comment(self, node: cst.Comment) -> None:
+        self.found.append(node.value)
+
+
+def comment_line(text: str) -> cst.EmptyLine:
+    return cst.EmptyLine(indent=True, comment=cst.Comment(text))
+
+
+def keyword_argument(name: str, value: cst.BaseExpression) -> cst.Arg:
+    return cst.Arg(
+        keyword=cst.Name(name),
+        value=value,
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+
+
+def literal(node: cst.BaseExpression) -> str | None:
+    """The source of a constant in its plain form, or None when it is computed."""
+    if isinstance(node, cst.SimpleString):
+        return repr(node.evaluated_value)
+    if isinstance(node, cst.Integer | cst.Float | cst.Imaginary):
+        return node.value
+    if isinstance(node, cst.Name) and node.value in ("True", "False", "None"):
+        return node.value
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        inner = literal(node.expression)
+        return None if inner is None else f"-{inner}"
+    if isinstance(node, cst.Tuple | cst.List):
+        inner_texts = [literal(element.value) for element in node.elements]
+        if any(text is None for text in inner_texts):
+            return None
+        inside = ", ".join(text for text in inner_texts if text is not None)
+        if isinstance(node, cst.List):
+            return f"[{inside}]"
+        return f"({inside},)" if len(inner_texts) == 1 else f"({inside})"
+    return None

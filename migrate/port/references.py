@@ -1,0 +1,137 @@
+"""Names and attributes: dtypes, classes passed on, members of tensors and modules."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.findings import Finding
+from migrate.port.call import Refusal
+from migrate.port.context import Context, is_module_value, marker
+from migrate.port.join import Joiner
+from migrate.port.nodes import atomic, expression, fill
+from migrate.port.signature_cells import signature_helper
+from migrate.resolve import Usage
+from migrate.table import Entry
+
+
+class References(Joiner):
+    """Rewrites every reference that is not itself called."""
+
+    def __init__(self, context: Context, tree: ast.Module) -> None:
+        super().__init__(tree)
+        self.context = context
+        self.spelling = context.spelling
+        self.table = context.table
+        self._marks: list[list[str]] = [[]]
+
+    # Findings -----------------------------------------------------------------------------------
+
+    def flag(self, node: ast.AST | None, refusal: Refusal, api: str = "") -> Finding:
+        message = f"{api}: {refusal.message}" if api else refusal.message
+        finding = self.context.flag(node, refusal.code, message, refusal.next_step, api)
+        self._marks[-1].append(marker(finding))
+        return finding
+
+    # Names --------------------------------------------------------------------------------------
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        usage = self.context.usage(self.partner(original_node))
+        if usage is None or usage.form == "call":
+            return updated_node
+        return self._reference(usage, updated_node, None)
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        partner = self.partner(original_node)
+        usage = self.context.usage(partner)
+        if usage is None:
+            return self._plain_attribute(partner, updated_node)
+        if usage.form in ("call", "unknown"):
+            return updated_node
+        receiver = updated_node.value if usage.form == "attribute" and not self._is_library_path(partner) else None
+        return self._reference(usage, updated_node, receiver)
+
+    def _is_library_path(self, node: ast.AST | None) -> bool:
+        """`torch.backends.cudnn.benchmark`: a path of names that imports lead to, not a member of a value."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return False
+        value = self.context.type(node)
+        return type(value).__name__ == "External"
+
+    def _plain_attribute(self, partner: ast.AST | None, updated: cst.Attribute) -> cst.BaseExpression:
+        if updated.attr.value == "forward" and isinstance(partner, ast.Attribute):
+            if is_module_value(self.context.type(partner.value)):
+                return updated.with_changes(attr=cst.Name("construct"))
+        return updated
+
+    def _reference(
+        self, usage: Usage, node: cst.Name | cst.Attribute, receiver: cst.BaseExpression | None
+    ) -> cst.BaseExpression:
+        try:
+            entry = self.row(usage)
+            new = self._member(usage, entry, receiver, node) if receiver is not None else self._named(usage, entry)
+        except Refusal as refusal:
+            if usage.form == "annotation":
+                return cst.SimpleString(repr(usage.api))
+            self.flag(usage.node, refusal, usage.api)
+            return node if receiver is not None else expression(self.spelling.keep_torch(usage.api))
+        self.context.ported += 1
+        return new
+
+    def row(self, usage: Usage) -> Entry:
+        """The row of a use; where the receiver can be of several types, they must agree."""
+        entry = self.table.get(usage.api)
+        if entry is None:
+            raise Refusal("the mapping table does not know it", "look for it with `ms-migrate lookup`", "MS303")
+        for other in usage.alternatives:
+            row = self.table.get(other)
+            if row is None or row.overloads != entry.overloads:
+                raise Refusal(
+                    f"can be {usage.api} or {other} here, which MindSpore names differently",
+                    "treat the types in branches of their own",
+                    "MS310",
+                )
+        return entry
+
+    def _member(
+        self, usage: Usage, entry: Entry, receiver: cst.BaseExpression, node: cst.Name | cst.Attribute
+    ) -> cst.BaseExpression:
+        main = entry.main
+        if main.emit:
+            return fill(main.emit, {"self": receiver}, self.spelling.name)
+        if main.mindspore and entry.kind == "attribute":
+            return cst.Attribute(value=atomic(receiver), attr=cst.Name(main.mindspore.rpartition(".")[2]))
+        if entry.kind == "method" and main.plain:
+            # A bound method passed on: only where nothing but the name changes.
+            return cst.Attribute(value=atomic(receiver), attr=cst.Name(main.mindspore.rpartition(".")[2]))
+        raise Refusal(entry.note or "has no counterpart in MindSpore", entry.way, "MS301")
+
+    def _named(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
+        main = entry.main
+        if entry.kind in ("class", "function", "method", "context", "decorator") and usage.form in ("value", "base"):
+            return expression(self._value(usage, entry))
+        if main.mindspore:
+            return expression(self.spelling.name(main.mindspore))
+        if main.helper:
+            return expression(self.spelling.name(f"helpers.{main.helper}"))
+        if main.emit and "{" not in main.emit:
+            return fill(main.emit, {}, self.spelling.name)
+        if usage.form in ("type", "annotation") and entry.kind == "class" and entry.torch.startswith("torch.nn."):
+            return expression(self._value(usage, entry))
+        raise Refusal(entry.note or "has no counterpart in MindSpore", entry.way, "MS301")
+
+    def _value(self, usage: Usage, entry: Entry) -> str:
+        """A class or function that is called elsewhere, with torch's arguments."""
+        main = entry.main
+        if entry.torch == "torch.nn.Module":
+            return self.spelling.name("mindspore.nn.Cell")
+        if main.helper:
+            return self.spelling.name(f"helpers.{main.helper}")
+        refused = set(main.refuse) - {"out"}
+        if len(entry.overloads) == 1 and main.plain and not main.drop and not refused:
+            return self.spelling.name(main.mindspore)
+        name = signature_helper(entry, self.context, derive=usage.form == "base")
+        return self.spelling.name(f"helpers.{name}")
