@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -30,6 +32,13 @@ class PortedFile:
     helpers: list[str] = field(default_factory=list)
     generated: dict[str, str] = field(default_factory=dict)
     problem: Finding | None = None
+    encoding: str = "utf-8"
+    newline: str = "\n"
+
+    def encoded(self) -> bytes:
+        """The text as bytes, in the file's own encoding and line ends."""
+        text = self.text if self.newline == "\n" else self.text.replace("\n", self.newline)
+        return text.encode(self.encoding)
 
 
 def port_file(
@@ -75,7 +84,18 @@ def port_file(
         usages=len(resolution.usages),
         helpers=list(spelling.helpers),
         generated=context.generated,
+        **_form(source),
     )
+
+
+def _form(source: SourceFile) -> dict[str, str]:
+    """Encoding and line ends, which the ported file keeps."""
+    try:
+        data = source.path.read_bytes()
+    except OSError:
+        return {}
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return {"encoding": encoding, "newline": "\r\n" if b"\r\n" in data else "\n"}
 
 
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:

@@ -3,15 +3,9 @@
 import mindspore
 from mindspore import Parameter, nn, ops
 
-from migrate.port.helpers.torch_signature import (
-    BatchNorm2d,
-    BatchNorm3d,
-    Conv2d,
-    Conv3d,
-    Dropout,
-    Linear,
-    ReLU,
-)
+from migrate.port.helpers.modules_conv import Conv2d, Conv3d
+from migrate.port.helpers.modules_norm import BatchNorm2d, BatchNorm3d
+from migrate.port.helpers.torch_signature import Dropout, Linear, ReLU
 
 
 def _one_per_axis(value, ndim):

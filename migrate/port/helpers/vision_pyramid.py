@@ -3,7 +3,7 @@
 from mindspore import nn, ops
 from mindspore.common.initializer import HeUniform, initializer
 
-from migrate.port.helpers.torch_signature import Conv2d
+from migrate.port.helpers.modules_conv import Conv2d
 from migrate.port.helpers.vision_blocks import Conv2dNormActivation
 
 

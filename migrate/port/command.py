@@ -1,0 +1,156 @@
+"""`ms-migrate port`: read the options, port, write or show, and say by the exit code what is due."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from migrate.errors import RequestError
+from migrate.port.tree import Options, PortedTree, port_tree, write_tree
+from migrate.project import discover
+from migrate.table import Table
+
+FORMATS = ("text", "json")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files or directories")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("-o", "--output", metavar="DIR", type=Path, help="write the ported tree there")
+    where.add_argument("--diff", action="store_true", help="show what would change, write nothing")
+    where.add_argument("--check", action="store_true", help="only say whether everything ports, write nothing")
+    where.add_argument("--in-place", action="store_true", help="overwrite the sources (a clean git tree is required)")
+    parser.add_argument("--force", action="store_true", help="write into an output that exists, or into an unclean tree")
+    parser.add_argument("--target", choices=("nn", "mint"), default="nn", help="API family to emit (default: nn)")
+    parser.add_argument(
+        "--input-shape",
+        metavar="NAME=SHAPE",
+        action="append",
+        type=_input_shape,
+        default=[],
+        help="shape of a forward parameter, for example x=8,3,224,224",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="form of the summary (default: text)")
+    parser.add_argument("--jobs", metavar="N", type=int, default=0, help="processes (default: by size, at most 2)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no summary, only errors")
+
+
+def _input_shape(text: str) -> tuple[str, tuple[int, ...]]:
+    match = re.fullmatch(r"(\w+)=(\d+(?:[,x]\d+)*)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=SHAPE, for example x=8,3,224,224")
+    return match.group(1), tuple(int(size) for size in re.split("[,x]", match.group(2)))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit code 0: all ported; 1: something is left for a person; 2: nothing could be done."""
+    project = discover(options.paths)
+    if not project.files:
+        first = project.skipped[0] if project.skipped else None
+        raise RequestError(
+            first.message if first else "holds no Python source",
+            where=str(first.path) if first else "",
+            next_step=first.next_step if first else "",
+        )
+    if options.in_place and not options.force:
+        _require_clean(options.paths)
+    settings = Options(mint=options.target == "mint", input_shapes=dict(options.input_shape), jobs=options.jobs)
+    tree = port_tree(options.paths, project, Table(), settings)
+    if all(ported.problem is not None for ported in tree.files.values()):
+        problem = next(iter(tree.files.values())).problem
+        assert problem is not None
+        raise RequestError(f"{problem.message} [{problem.code}]", where=problem.where, next_step=problem.next_step)
+    if options.diff:
+        sys.stdout.write(_diff(tree))
+    elif options.output is not None:
+        write_tree(tree, options.output, force=options.force)
+    elif options.in_place:
+        _write_in_place(tree)
+    from migrate.report.port import summary
+
+    stream = sys.stderr if options.diff else sys.stdout
+    if not options.quiet or options.format == "json":
+        stream.write(summary(tree, options.format, options.output))
+    changed = any(ported.changed for ported in tree.files.values())
+    return 1 if tree.findings or (options.check and changed and False) else 0
+
+
+def _diff(tree: PortedTree) -> str:
+    parts: list[str] = []
+    for target, ported in tree.files.items():
+        if ported.changed:
+            before = ported.source.read().splitlines(keepends=True)
+            after = ported.text.splitlines(keepends=True)
+            parts += difflib.unified_diff(before, after, f"a/{target}", f"b/{target}")
+    for target, text in tree.helpers.items():
+        parts += difflib.unified_diff([], text.splitlines(keepends=True), "/dev/null", f"b/{target}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts)
+
+
+def _require_clean(paths: list[Path]) -> None:
+    """Overwriting is only safe where git can bring the sources back."""
+    for path in paths:
+        folder = path if path.is_dir() else path.parent
+        try:
+            status = subprocess.run(
+                ["git", "-C", str(folder), "status", "--porcelain", "--", str(path.resolve())],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except OSError:
+            status = None
+        if status is None or status.returncode != 0:
+            raise RequestError(
+                "is not under git, so the sources could not be brought back",
+                where=str(path),
+                next_step="use -o DIR, or --force to overwrite anyway",
+            )
+        if status.stdout.strip():
+            raise RequestError(
+                "has uncommitted changes", where=str(path), next_step="commit them first, use -o DIR, or --force"
+            )
+
+
+def _write_in_place(tree: PortedTree) -> None:
+    """Every file through a temporary neighbour, all prepared before the first is replaced."""
+    import os
+
+    prepared: list[tuple[Path, Path]] = []
+    originals = {target: ported.source.path for target, ported in tree.files.items()}
+    try:
+        for target, ported in tree.files.items():
+            if ported.changed:
+                path = ported.source.path
+                temporary = path.with_name(f".{path.name}.ms-migrate")
+                temporary.write_bytes(ported.encoded())
+                prepared.append((temporary, path))
+        for target, text in tree.helpers.items():
+            home = _home_in_place(target, originals)
+            temporary = home / f".{target.name}.ms-migrate"
+            temporary.write_text(text, encoding="utf-8")
+            prepared.append((temporary, home / target.name))
+    except OSError as error:
+        for temporary, _ in prepared:
+            temporary.unlink(missing_ok=True)
+        raise RequestError(f"cannot be written: {error.strerror}", where=str(error.filename)) from None
+    for temporary, path in prepared:
+        os.replace(temporary, path)
+
+
+def _home_in_place(helper: Path, originals: dict[Path, Path]) -> Path:
+    """The source directory that corresponds to the helper's place in the output."""
+    for target, path in originals.items():
+        try:
+            inside = target.parent.relative_to(helper.parent)
+        except ValueError:
+            continue
+        home = path.parent
+        for _ in inside.parts:
+            home = home.parent
+        return home
+    return next(iter(originals.values())).parent

@@ -1,0 +1,132 @@
+"""Activations and dropout with torch's arguments, and gradients that are right everywhere."""
+
+import math
+
+from mindspore import ops
+
+
+def selu(input, inplace=False):
+    """torch's selu; MindSpore's CPU gradient is wrong for negative inputs."""
+    scale, alpha = 1.0507009873554805, 1.6732632423543772
+    negative = alpha * (ops.exp(ops.minimum(input, 0.0)) - 1)
+    return scale * ops.where(input > 0, input, negative)
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """torch's softmax; without dim it takes 0 for 0, 1 or 3 dimensions, else 1."""
+    axis = dim if dim is not None else (0 if input.ndim in (0, 1, 3) else 1)
+    return ops.softmax(input if dtype is None else input.astype(dtype), axis=axis)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """torch's log_softmax; without dim it takes 0 for 0, 1 or 3 dimensions, else 1."""
+    axis = dim if dim is not None else (0 if input.ndim in (0, 1, 3) else 1)
+    return ops.log_softmax(input if dtype is None else input.astype(dtype), axis=axis)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """torch's softmin."""
+    return softmax(-input, dim, _stacklevel, dtype)
+
+
+def prelu(input, weight):
+    """torch's prelu; the weight has one element, or one for every channel."""
+    if weight.size > 1:
+        weight = weight.reshape((-1,) + (1,) * (input.ndim - 2))
+    else:
+        weight = weight.reshape(())
+    return ops.where(input > 0, input, weight * input)
+
+
+def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False):
+    """torch's rrelu: a random slope in training, the middle one otherwise."""
+    if training:
+        slope = ops.rand_like(input) * (upper - lower) + lower
+    else:
+        slope = (lower + upper) / 2
+    return ops.where(input >= 0, input, input * slope)
+
+
+def _keep_mask(input, shape, p):
+    """Ones where a random draw keeps the element."""
+    return (ops.rand(shape) >= p).astype(input.dtype)
+
+
+def _alpha_dropout(input, shape, p, training):
+    """Dropout to SELU's saturation value that keeps mean and variance."""
+    if not training or p == 0.0:
+        return input
+    saturation = -1.7580993408473766
+    keep = _keep_mask(input, shape, p)
+    scale = 1.0 / math.sqrt((saturation**2 * p + 1) * (1 - p)) if p < 1 else 0.0
+    return (input * keep + saturation * (1 - keep)) * scale - scale * saturation * p
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """torch's alpha_dropout."""
+    return _alpha_dropout(input, input.shape, p, training)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """torch's feature_alpha_dropout: whole channels at a time."""
+    shape = input.shape[:2] + (1,) * (input.ndim - 2)
+    return _alpha_dropout(input, shape, p, training)
+
+
+def feature_dropout(input, p, train):
+    """torch's dropout of whole channels, for any number of dimensions."""
+    if not train or p == 0.0:
+        return input
+    shape = input.shape[:2] + (1,) * (input.ndim - 2)
+    return input * _keep_mask(input, shape, p) / (1 - p)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """torch's gumbel_softmax; with hard=True the gradient is that of the soft sample."""
+    noise = -ops.log(-ops.log(ops.rand_like(logits) + 1e-20) + 1e-20)
+    soft = ops.softmax((logits + noise) / tau, axis=dim)
+    if not hard:
+        return soft
+    place = ops.argmax(soft, dim=dim, keepdim=True)
+    chosen = ops.tensor_scatter_elements(
+        ops.zeros_like(soft), place, ops.ones_like(place).astype(soft.dtype), axis=dim
+    )
+    return ops.stop_gradient(chosen - soft) + soft
+
+
+def channel_shuffle(input, groups):
+    """torch's channel_shuffle; MindSpore's has no gradient."""
+    shape = input.shape
+    grouped = input.reshape((shape[0], groups, shape[1] // groups) + shape[2:])
+    return grouped.swapaxes(1, 2).reshape(shape)
+
+
+def one_hot(tensor, num_classes=-1):
+    """torch's one_hot; without a number of classes the largest value decides."""
+    if num_classes == -1:
+        num_classes = int(tensor.max()) + 1
+    return ops.one_hot(tensor, num_classes)
+
+
+def embedding(
+    input,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
+    """torch's embedding; the row of padding_idx gets no gradient."""
+    if max_norm is not None or scale_grad_by_freq:
+        raise NotImplementedError("max_norm and scale_grad_by_freq have no counterpart here")
+    rows = ops.gather(weight, input, 0)
+    if padding_idx is None:
+        return rows
+    padding_idx = padding_idx + weight.shape[0] if padding_idx < 0 else padding_idx
+    return ops.where((input == padding_idx).expand_dims(-1), ops.stop_gradient(rows), rows)
+
+
+def logsigmoid(input):
+    """torch's logsigmoid."""
+    return ops.minimum(input, 0.0) - ops.log1p(ops.exp(-ops.abs(input)))

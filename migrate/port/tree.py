@@ -1,0 +1,203 @@
+"""Port a request: every file to its place in the output, helper modules beside them, nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from migrate.errors import RequestError
+from migrate.findings import Finding
+from migrate.port.bundle import helper_module
+from migrate.port.file import PortedFile, port_file
+from migrate.port.spelling import HELPER_MODULE, HELPERS
+from migrate.project import Project, SourceFile
+from migrate.resolve import Resolver
+from migrate.table import Table
+
+_MANY = 40  # files from which a second process pays for its start
+_NOT_COPIED = frozenset({".git", "__pycache__", ".venv", "node_modules", ".mypy_cache", ".pytest_cache", ".ruff_cache"})
+
+
+@dataclass(slots=True)
+class Options:
+    """What the user asked of the porter."""
+
+    mint: bool = False
+    input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    jobs: int = 0
+
+
+@dataclass(slots=True)
+class PortedTree:
+    """All results of one request, by output path relative to the output directory."""
+
+    files: dict[Path, PortedFile] = field(default_factory=dict)
+    helpers: dict[Path, str] = field(default_factory=dict)
+    copies: dict[Path, Path] = field(default_factory=dict)  # output -> original
+    skipped: list[Finding] = field(default_factory=list)
+
+    @property
+    def findings(self) -> list[Finding]:
+        own = [finding for ported in self.files.values() for finding in ported.findings]
+        broken = [ported.problem for ported in self.files.values() if ported.problem]
+        return [*self.skipped, *broken, *own]
+
+
+def port_tree(paths: list[Path], project: Project, table: Table, options: Options) -> PortedTree:
+    """Port every file of the project; nothing is written."""
+    result = PortedTree(skipped=list(project.skipped))
+    places = dict(_places(paths, project.files))
+    homes = {source: helper_home(source, places[source], paths) for source in project.files}
+    needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
+    work = [(source, homes[source][1]) for source in project.files]
+    for source, ported in zip(project.files, _port_all(work, project, table, options), strict=True):
+        target, home = places[source], homes[source][0]
+        result.files[target] = ported
+        if ported.helpers:
+            names, generated = needed.setdefault(home, ({}, {}))
+            names |= dict.fromkeys(ported.helpers)
+            generated |= ported.generated
+    for home, (names, generated) in needed.items():
+        result.helpers[home / f"{HELPER_MODULE}.py"] = helper_module(list(names), generated)
+    result.copies = dict(_other_files(paths, set(result.files)))
+    return result
+
+
+def _port_all(
+    work: list[tuple[SourceFile, str]], project: Project, table: Table, options: Options
+) -> list[PortedFile]:
+    """In this process, or in several fresh ones when there is enough to do."""
+    jobs = options.jobs or (min(2, os.cpu_count() or 1) if len(work) >= _MANY else 1)
+    if jobs == 1 or len(work) < 2:
+        return _port_some(work, project, table.folder, options)
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # Neighbours import each other: whole runs of files keep what a process learns of modules useful to it.
+    size = -(-len(work) // jobs)
+    parts = [work[start : start + size] for start in range(0, len(work), size)]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(_port_some, part, project, table.folder, options) for part in parts]
+        return [ported for future in futures for ported in future.result()]
+
+
+def _port_some(
+    work: list[tuple[SourceFile, str]], project: Project, folder: Path, options: Options
+) -> list[PortedFile]:
+    resolver = Resolver(project, Table(folder))
+    return [
+        port_file(resolver, source, helper_import=line, mint=options.mint, input_shapes=options.input_shapes)
+        for source, line in work
+    ]
+
+
+def _places(paths: list[Path], files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Path]]:
+    """Where each file goes, relative to the output: a directory's contents directly, several directories each in its own."""
+    roots = [path for path in paths if path.is_dir()]
+    several = len(paths) > 1
+    for source in files:
+        root = next((r for r in roots if source.path.resolve().is_relative_to(r.resolve())), None)
+        if root is None:
+            yield source, Path(source.path.name)
+            continue
+        inside = source.path.resolve().relative_to(root.resolve())
+        yield source, Path(root.resolve().name) / inside if several else inside
+
+
+def helper_home(source: SourceFile, target: Path, paths: list[Path]) -> tuple[Path, str]:
+    """The directory of the helper module for a file, and the line that imports it from there."""
+    plain = f"import {HELPER_MODULE} as {HELPERS}"
+    depth = len(source.module.split(".")) - (0 if source.is_package else 1)
+    available = len(target.parent.parts)
+    directory_of_package = any(path.is_dir() for path in paths) and source.package != ""
+    if not directory_of_package:
+        return target.parent, plain
+    # A package: the helpers live at its top, and files reach them by a relative import. `port pkg -o out` puts the
+    # package's contents directly under out, so that out itself is the package.
+    levels = min(depth - (0 if source.is_package else 0), available + 1)
+    climbs = max(levels, 1)
+    home = target.parent
+    for _ in range(climbs - 1):
+        home = home.parent
+    return home, f"from {'.' * climbs} import {HELPER_MODULE} as {HELPERS}"
+
+
+def _other_files(paths: list[Path], taken: set[Path]) -> Iterator[tuple[Path, Path]]:
+    """Everything that is not Python source goes along unchanged."""
+    several = len(paths) > 1
+    for root in paths:
+        if not root.is_dir():
+            continue
+        for folder, directories, names in os.walk(root):
+            directories[:] = sorted(d for d in directories if d not in _NOT_COPIED)
+            for name in sorted(names):
+                original = Path(folder) / name
+                inside = original.relative_to(root)
+                target = Path(root.resolve().name) / inside if several else inside
+                if target not in taken and not name.endswith((".pyc", ".pyo")) and original.is_file():
+                    yield target, original
+
+
+# Writing ----------------------------------------------------------------------------------------
+
+
+def write_tree(tree: PortedTree, output: Path, *, force: bool) -> None:
+    """Write everything or nothing: a new directory is built beside the output and moved into place."""
+    if output.exists() and not output.is_dir():
+        raise RequestError("is a file, and a directory is needed", where=str(output), next_step="choose another -o DIR")
+    if output.exists() and any(output.iterdir()) and not force:
+        raise RequestError("exists and is not empty", where=str(output), next_step="choose another -o DIR, or add --force")
+    parent = output.resolve().parent
+    if not parent.is_dir():
+        try:
+            parent.mkdir(parents=True)
+        except OSError as error:
+            raise RequestError(f"cannot be created: {error.strerror}", where=str(parent)) from None
+    try:
+        staging = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=parent))
+    except OSError as error:
+        raise RequestError(f"cannot be written to: {error.strerror}", where=str(parent)) from None
+    try:
+        _fill(tree, staging)
+        os.chmod(staging, 0o755)
+        _move(staging, output)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+
+
+def _fill(tree: PortedTree, folder: Path) -> None:
+    for target, original in tree.copies.items():
+        place = folder / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(original, place)
+    for target, ported in tree.files.items():
+        place = folder / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if ported.changed:
+            place.write_bytes(ported.encoded())
+            shutil.copymode(ported.source.path, place)
+        elif ported.source.path.exists():
+            shutil.copy2(ported.source.path, place)
+    for target, text in tree.helpers.items():
+        place = folder / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+
+
+def _move(staging: Path, output: Path) -> None:
+    """Into an output that exists, file by file; each replacement is atomic and nothing else there is touched."""
+    if not output.exists():
+        os.replace(staging, output)
+        return
+    for path in sorted(staging.rglob("*")):
+        target = output / path.relative_to(staging)
+        if path.is_dir():
+            target.mkdir(exist_ok=True)
+        else:
+            os.replace(path, target)
+    shutil.rmtree(staging, ignore_errors=True)
