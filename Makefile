@@ -33,8 +33,9 @@ demo: $(STAMP) ## analyse the bundled ResNet
 	@$(BIN)/ms-migrate analyze reference_pt/resnet.py || test $$? -eq 1
 
 test: lint ## lint, types and every test
+	# By file: what a file builds for its tests (a wheel, a step) is built once.
 	@echo "make: running the tests on $(JOBS) processes"
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lint: $(STAMP) ## ruff and mypy --strict
 	@echo "make: ruff check, ruff format --check, mypy --strict migrate"

@@ -18,9 +18,6 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 BUNDLED = ("mappings", "reference_pt", "ported_ms")
 IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
-# One worker builds and installs once for the whole file.
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 def run(*command: object, cwd: Path, expect: int | tuple[int, ...] = 0, **environment: str) -> str:
     """Run without the developer's paths; fail with the output when the exit code is unexpected."""
