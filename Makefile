@@ -1,7 +1,7 @@
 # Two commands matter: `make demo` shows the toolkit at work, `make test` checks everything.
 # Both build .venv first, once. `make help` lists the rest.
 
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.stamp
@@ -18,7 +18,7 @@ venv: $(STAMP) ## build .venv with both frameworks and the tools (once)
 # Rebuilt only when the pinned versions or our own requirements change.
 $(STAMP): constraints.txt setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
-	  { echo "make: $(PYTHON) is not Python 3.11; try: make PYTHON=/path/to/python3.11"; exit 1; }
+	  { echo "make: '$(PYTHON)' is not Python 3.11; try: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "make: installing torch, mindspore and the tools into $(VENV) (a few minutes, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
@@ -32,8 +32,8 @@ demo: $(STAMP) ## analyse the bundled ResNet
 	@echo "make: analysing reference_pt/resnet.py"
 	@$(BIN)/ms-migrate analyze reference_pt/resnet.py || test $$? -eq 1
 
+# Tests go to the workers by file: what a file builds for its tests (a wheel, a step) is built once.
 test: lint ## lint, types and every test
-	# By file: what a file builds for its tests (a wheel, a step) is built once.
 	@echo "make: running the tests on $(JOBS) processes"
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
