@@ -1,0 +1,61 @@
+"""Elementwise functions and matrix functions without a MindSpore operator that runs everywhere."""
+
+import math
+
+import mindspore
+from mindspore import ops
+
+
+def angle(input):
+    """torch's angle, also of real numbers: 0, or pi below 0."""
+    if input.is_complex():
+        return ops.angle(input)
+    flat = ops.where(input < 0, ops.full_like(input, math.pi), ops.zeros_like(input))
+    return ops.where(ops.isnan(input), input, flat)
+
+
+def frexp(input):
+    """torch's frexp: mantissa of size 0.5 to 1, and int32 exponent."""
+    size = ops.abs(ops.stop_gradient(input))
+    normal = ops.logical_and(size > 0, ops.isfinite(size))
+    size = ops.where(normal, size, ops.full_like(size, 0.5))
+    exponent = ops.floor(ops.log2(size)) + 1
+    exponent = exponent + (size >= ops.pow(2.0, exponent)).astype(size.dtype)
+    exponent = exponent - (size < ops.pow(2.0, exponent - 1)).astype(size.dtype)
+    return input / ops.pow(2.0, exponent), exponent.astype(mindspore.int32)
+
+
+def mvlgamma(input, p):
+    """torch's mvlgamma; MindSpore's has no gradient in PyNative mode."""
+    total = ops.lgamma(input) + p * (p - 1) / 4 * math.log(math.pi)
+    for i in range(1, p):
+        total = total + ops.lgamma(input - i / 2)
+    return total
+
+
+def matrix_exp(input):
+    """torch's matrix_exp by scaling and squaring, in float64 for the sake of the squarings."""
+    halvings = 10
+    scaled = input.astype(mindspore.float64) / 2**halvings
+    result = ops.eye(input.shape[-1], input.shape[-1], mindspore.float64) + scaled
+    term = scaled
+    for i in range(2, 13):
+        term = ops.matmul(term, scaled) / i
+        result = result + term
+    for _ in range(halvings):
+        result = ops.matmul(result, result)
+    return result.astype(input.dtype)
+
+
+def svd(input, some=True, compute_uv=True):
+    """torch's svd: U, S, V in this order; without compute_uv, U and V are zeros."""
+    if not compute_uv:
+        rows, columns = input.shape[-2], input.shape[-1]
+        batch = input.shape[:-2]
+        return (
+            ops.zeros((*batch, rows, rows), input.dtype),
+            ops.svd(input, compute_uv=False),
+            ops.zeros((*batch, columns, columns), input.dtype),
+        )
+    values, left, right = ops.svd(input, full_matrices=not some)
+    return left, values, right

@@ -1,0 +1,124 @@
+"""Statistics that MindSpore lacks, or gives in another form than torch."""
+
+import mindspore
+from mindspore import ops
+
+from migrate.port.helpers.functions_index import kthvalue
+
+
+def aminmax(input, dim=None, keepdim=False):
+    """torch's aminmax."""
+    return (
+        ops.amin(input, axis=dim, keepdims=keepdim),
+        ops.amax(input, axis=dim, keepdims=keepdim),
+    )
+
+
+def equal(input, other):
+    """torch's equal: one bool for whole tensors."""
+    return input.shape == other.shape and bool((input == other).all())
+
+
+def median(input, dim=None, keepdim=False):
+    """torch's median: the lower of two middle values, and where it is."""
+    if dim is None:
+        flat = input.reshape((-1,))
+        return kthvalue(flat, (flat.shape[0] + 1) // 2, 0)[0]
+    if input.ndim == 0:
+        return input, ops.zeros((), mindspore.int64)
+    return kthvalue(input, (input.shape[dim] + 1) // 2, dim, keepdim)
+
+
+def nanmedian(input, dim=None, keepdim=False):
+    """torch's nanmedian: the median of the numbers."""
+    if dim is None:
+        return nanmedian(input.reshape((-1,)), 0)[0]
+    if input.ndim == 0:
+        return input, ops.zeros((), mindspore.int64)
+    numbers = ops.logical_not(ops.isnan(input))
+    count = numbers.astype(mindspore.int64).sum(dim, keepdims=True)
+    order = ops.sort(ops.where(numbers, input, ops.full_like(input, float("inf"))), axis=dim)[1]
+    middle = ops.maximum(count - 1, ops.zeros_like(count)) // 2
+    indices = ops.gather_elements(order, dim, middle).astype(mindspore.int64)
+    values = ops.gather_elements(input, dim, indices)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def mode(input, dim=-1, keepdim=False):
+    """torch's mode: the most frequent value, the smallest of several, and a place where it is."""
+    if input.ndim == 0:
+        return input, ops.zeros((), mindspore.int64)
+    values, order = ops.sort(input, axis=dim)
+    axis = dim + input.ndim if dim < 0 else dim
+    same = values.expand_dims(axis) == values.expand_dims(axis + 1)
+    count = same.astype(mindspore.float32).sum(axis)
+    best = count.argmax(axis, True).astype(mindspore.int64)
+    chosen = best + ops.gather_elements(count, dim, best).astype(mindspore.int64) - 1
+    indices = ops.gather_elements(order, dim, chosen).astype(mindspore.int64)
+    values = ops.gather_elements(input, dim, indices)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def nanquantile(input, q, dim=None, keepdim=False, interpolation="linear"):
+    """torch's nanquantile: the quantile of the numbers."""
+    lanes = input.reshape((-1,)) if dim is None else input.swapaxes(dim, -1)
+    numbers = ops.logical_not(ops.isnan(lanes))
+    count = numbers.astype(input.dtype).sum(-1, keepdims=True)
+    order = ops.sort(ops.where(numbers, lanes, ops.full_like(lanes, float("inf"))))[1]
+    wanted = q if isinstance(q, mindspore.Tensor) else mindspore.Tensor(q, input.dtype)
+    position = wanted.reshape((-1,)) * ops.maximum(count - 1, ops.zeros_like(count))
+    low, high = ops.floor(position), ops.ceil(position)
+    if interpolation == "lower":
+        position = low
+    elif interpolation == "higher":
+        position = high
+    elif interpolation == "midpoint":
+        position = (low + high) / 2
+    elif interpolation == "nearest":
+        position = ops.round(position)
+    order = order.astype(mindspore.int64)
+    below = ops.gather_elements(order, -1, low.astype(mindspore.int64))
+    above = ops.gather_elements(order, -1, high.astype(mindspore.int64))
+    below, above = ops.gather_elements(lanes, -1, below), ops.gather_elements(lanes, -1, above)
+    result = ops.movedim(below + (above - below) * (position - low), -1, 0)
+    if keepdim and dim is None:
+        result = result.reshape((-1,) + (1,) * input.ndim)
+    elif keepdim:
+        result = result.expand_dims(-1).swapaxes(dim + 1 if dim >= 0 else dim, -1)
+    elif dim is not None and dim not in (-1, input.ndim - 1):
+        last = result.shape[-1:] if result.ndim > 1 else ()
+        result = result if not last else ops.movedim(result, -1, dim + 1 if dim >= 0 else dim + 1)
+    return result.squeeze(0) if wanted.ndim == 0 else result
+
+
+def corrcoef(input):
+    """torch's corrcoef, from the covariances."""
+    covariance = ops.cov(input)
+    if covariance.ndim == 0:
+        return covariance / covariance
+    spread = ops.sqrt(ops.diagonal(covariance))
+    return ops.clamp(covariance / spread.expand_dims(1) / spread, -1, 1)
+
+
+def histogram(input, bins, range=None, weight=None, density=False):
+    """torch's histogram over equal bins, or between given edges."""
+    values = input.reshape((-1,))
+    if isinstance(bins, int):
+        low, high = (values.min(), values.max()) if range is None else range
+        edges = low + (high - low) * ops.arange(bins + 1).astype(input.dtype) / bins
+    else:
+        edges = bins
+    count = edges.shape[0] - 1
+    places = (values.expand_dims(1) >= edges).astype(mindspore.int64).sum(1) - 1
+    places = ops.where(values == edges[count], count - 1, places)
+    inside = ops.logical_and(places >= 0, places < count)
+    weights = ops.ones_like(values) if weight is None else weight.reshape((-1,))
+    heights = ops.tensor_scatter_elements(
+        ops.zeros((count,), input.dtype),
+        ops.where(inside, places, 0),
+        ops.where(inside, weights, 0.0).astype(input.dtype),
+        reduction="add",
+    )
+    if density:
+        heights = heights / (heights.sum() * (edges[1:] - edges[:-1]))
+    return heights, edges
