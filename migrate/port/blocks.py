@@ -168,22 +168,24 @@ class BlockRewriter(CallRewriter):
     def visit_If(self, node: cst.If) -> None:
         super().visit_If(node)
         self._marks.append([])
+        if isinstance(node.orelse, cst.If):
+            self._elifs.add(id(node.orelse))
 
     def leave_If(
         self, original_node: cst.If, updated_node: cst.If
-    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
+    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.Else | cst.RemovalSentinel:
         node = self._marked(updated_node)
         assert isinstance(node, cst.If)
         if original_node.test is updated_node.test:
             return node
         decided = _truth(node.test)
-        return node if decided is None or _truth(original_node.test) is not None else _decided(node, decided)
+        if decided is None or _truth(original_node.test) is not None:
+            return node
+        return _decided_elif(node, decided) if id(original_node) in self._elifs else _decided(node, decided)
 
     def leave_Decorator(self, original_node: cst.Decorator, updated_node: cst.Decorator) -> cst.Decorator | cst.RemovalSentinel:
         value = updated_node.decorator
-        gone = id(value) in self.vanished or (
-            isinstance(value, cst.Name) and value.value == "None" and not isinstance(original_node.decorator, cst.Name)
-        ) or (isinstance(value, cst.Name) and value.value == "None")
+        gone = isinstance(value, cst.Name) and value.value == "None"
         return cst.RemoveFromParent() if gone else updated_node
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
@@ -271,6 +273,15 @@ def _decided(
     if isinstance(node.orelse, cst.If):
         return node.orelse.with_changes(leading_lines=[*node.leading_lines, *node.orelse.leading_lines])
     return _flat(node.orelse.body, node)
+
+
+def _decided_elif(node: cst.If, truth: bool) -> cst.If | cst.Else | cst.RemovalSentinel:
+    """The same behind an `if`, where only an `else` can take its place."""
+    if truth:
+        return cst.Else(body=node.body, leading_lines=node.leading_lines)
+    if node.orelse is None:
+        return cst.RemoveFromParent()
+    return node.orelse.with_changes(leading_lines=[*node.leading_lines, *node.orelse.leading_lines])
 
 
 def _flat(body: cst.BaseSuite, node: cst.If) -> cst.FlattenSentinel[cst.BaseStatement]:

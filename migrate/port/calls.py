@@ -29,6 +29,7 @@ class CallRewriter(References):
         self.pools: GlobalPools = find_global_pools(context)
         self.vanished: set[int] = set()  # ids of new nodes that stand for calls without effect
         self.changed_in_place: dict[int, tuple[cst.BaseExpression, ast.expr, Usage]] = {}
+        self._elifs: set[int] = set()
         self._functions: list[ast.AST | None] = []
         self._kept: list[cst.CSTNode] = []  # ids are only good while the nodes live
 

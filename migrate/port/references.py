@@ -111,6 +111,8 @@ class References(Joiner):
 
     def _named(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
         main = entry.main
+        if entry.kind in ("context", "decorator") and not main.portable and entry.status != "missing":
+            return cst.Name("None")
         if entry.kind in ("class", "function", "method", "context", "decorator") and usage.form in ("value", "base"):
             return expression(self._value(usage, entry))
         if main.mindspore:

@@ -70,14 +70,19 @@ class Calls(Expressions):
         else:
             callee = self.evaluate(function)
         types_at = 1 if is_external(callee, "builtins.isinstance", "builtins.issubclass") else -1
+        stated_at = 0 if is_external(callee, "typing.cast", "torch.jit.annotate") else -1
         values: list[Value] = []
         for index, argument in enumerate(node.args):
             if index == types_at:
                 self._type_argument(argument)
                 values.append(UNKNOWN)
+            elif index == stated_at:
+                values.append(self.annotation(argument))
             else:
                 values.append(self.evaluate(argument))
         keywords = {k.arg: self.evaluate(k.value) for k in node.keywords}
+        if stated_at == 0 and values:
+            return values[0]
         literal = self._getattr_literal(node, callee, values)
         if literal is not None:
             return literal

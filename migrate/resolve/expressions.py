@@ -30,7 +30,7 @@ from migrate.resolve.values import (
     type_of_constant,
 )
 
-_TRUE, _FALSE = Known(True), Known(False)
+_GENERIC_ROOTS = frozenset({"typing", "builtins", "collections", "typing_extensions"})
 
 
 class Expressions(Members):
@@ -205,6 +205,11 @@ class Expressions(Members):
 
     def _subscript(self, node: ast.Subscript) -> Value:
         owner = self.evaluate(node.value)
+        if isinstance(owner, External) and owner.name.partition(".")[0] in _GENERIC_ROOTS:
+            # A type alias: Outputs = Dict[str, Tensor]
+            for part in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
+                self.annotation(part)
+            return owner
         key = self.evaluate(node.slice)
         result: Value = UNKNOWN
         for option in options_of(owner):
@@ -221,9 +226,6 @@ class Expressions(Members):
                     result = join(result, option)
                 else:
                     result = join(result, item_of(option))
-            elif isinstance(option, External):
-                # List[int](...) and the like as a plain expression
-                result = join(result, option)
         return result
 
     def _starred(self, node: ast.Starred) -> Value:

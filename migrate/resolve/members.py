@@ -126,7 +126,7 @@ class Members:
             if api and api not in found:
                 found.append(api)
         if found:
-            self.record(node, found[0], form, tuple(found[1:]))
+            self.record(node, found[0], "attribute" if form == "value" else form, tuple(found[1:]))
         return result
 
     def member(self, owner: Value, name: str) -> tuple[Value, str]:
@@ -207,7 +207,7 @@ class Members:
         if name in DISTINCTIVE or (form == "call" and self._inside_module() and self._tensor_only(name)):
             self.believe_tensor(node.value)
             value, api = self._of_library("torch.Tensor", name, TENSOR)
-            self.record(node, api, form)
+            self.record(node, api, "attribute" if form == "value" else form)
             return value
         if form == "call" and self._tensor_only(name):
             self.record(node, f"torch.Tensor.{name}", "unknown")

@@ -173,6 +173,8 @@ def item_of(value: Value) -> Value:
                 result = join(result, TENSOR)
             elif option.cls in ("torch.nn.ModuleList", "torch.nn.Sequential"):
                 result = join(result, MODULE)
+            elif option.cls == "torch.utils.data.DataLoader":
+                result = join(result, ListOf(TENSOR))  # a batch: tensors, by position or by key
             elif option.cls == "torch.nn.ParameterList":
                 result = join(result, PARAMETER)
             elif isinstance(option.cls, ProjectClass) and "torch.nn.Sequential" in option.cls.library_bases():

@@ -61,7 +61,7 @@ def mode(input, dim=-1, keepdim=False):
 
 def nanquantile(input, q, dim=None, keepdim=False, interpolation="linear"):
     """torch's nanquantile: the quantile of the numbers."""
-    lanes = input.reshape((-1,)) if dim is None else input.swapaxes(dim, -1)
+    lanes = input.reshape((-1,)) if dim is None else ops.movedim(input, dim, -1)
     numbers = ops.logical_not(ops.isnan(lanes))
     count = numbers.astype(input.dtype).sum(-1, keepdims=True)
     order = ops.sort(ops.where(numbers, lanes, ops.full_like(lanes, float("inf"))))[1]
@@ -84,10 +84,7 @@ def nanquantile(input, q, dim=None, keepdim=False, interpolation="linear"):
     if keepdim and dim is None:
         result = result.reshape((-1,) + (1,) * input.ndim)
     elif keepdim:
-        result = result.expand_dims(-1).swapaxes(dim + 1 if dim >= 0 else dim, -1)
-    elif dim is not None and dim not in (-1, input.ndim - 1):
-        last = result.shape[-1:] if result.ndim > 1 else ()
-        result = result if not last else ops.movedim(result, -1, dim + 1 if dim >= 0 else dim + 1)
+        result = result.expand_dims(dim + 1 if dim >= 0 else dim)
     return result.squeeze(0) if wanted.ndim == 0 else result
 
 
