@@ -13,6 +13,9 @@ from migrate.port.call import Refusal
 from migrate.port.calls import CallRewriter
 from migrate.port.nodes import code, comment_line, comments, literal
 
+# Stands for a statement that lost everything until its block is put together; libcst would drop its comments.
+GONE = cst.Expr(cst.Name("ms_migrate_gone"))
+
 Compound = TypeVar("Compound", cst.If, cst.For, cst.While, cst.With, cst.Try, cst.FunctionDef, cst.ClassDef)
 
 
@@ -32,6 +35,8 @@ class BlockRewriter(CallRewriter):
     def leave_SimpleStatementLine(
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
+        if not updated_node.body:
+            updated_node = updated_node.with_changes(body=[GONE])
         updated_node = self._keep_comments(original_node, updated_node)
         return self._marked(updated_node)
 
@@ -74,7 +79,7 @@ class BlockRewriter(CallRewriter):
         if original is updated or "#" not in code(original):
             return updated
         present = comments(updated)
-        lost = []
+        lost: list[cst.EmptyLine] = []
         for text in comments(original):
             if text in present:
                 present.remove(text)
@@ -216,7 +221,8 @@ def without_empty(
     kept: list[cst.BaseStatement] = []
     carried: list[cst.EmptyLine] = []
     for statement in body:
-        if isinstance(statement, cst.SimpleStatementLine) and not statement.body:
+        if is_gone(statement):
+            assert isinstance(statement, cst.SimpleStatementLine)
             carried += [line for line in statement.leading_lines if line.comment]
             if statement.trailing_whitespace.comment:
                 carried.append(cst.EmptyLine(comment=statement.trailing_whitespace.comment))
@@ -227,6 +233,10 @@ def without_empty(
             carried = []
         kept.append(statement)  # type: ignore[arg-type]
     return kept, carried
+
+
+def is_gone(statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and list(statement.body) in ([], [GONE])
 
 
 def _unwrapped(node: cst.With) -> cst.FlattenSentinel[cst.BaseStatement]:
@@ -242,7 +252,7 @@ def _unwrapped(node: cst.With) -> cst.FlattenSentinel[cst.BaseStatement]:
     footer = node.body.footer if isinstance(node.body, cst.IndentedBlock) else ()
     tail = [line for line in footer if line.comment]
     if tail:
-        body.append(cst.SimpleStatementLine([], leading_lines=tail))
+        body.append(cst.SimpleStatementLine([GONE], leading_lines=tail))
     return cst.FlattenSentinel(body)  # type: ignore[arg-type]
 
 
@@ -269,7 +279,7 @@ def _decided(
     if truth:
         return _flat(node.body, node)
     if node.orelse is None:
-        return cst.SimpleStatementLine([], leading_lines=node.leading_lines)
+        return cst.SimpleStatementLine([GONE], leading_lines=node.leading_lines)
     if isinstance(node.orelse, cst.If):
         return node.orelse.with_changes(leading_lines=[*node.leading_lines, *node.orelse.leading_lines])
     return _flat(node.orelse.body, node)

@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from migrate.port.nodes import expression, literal
+from migrate.port.nodes import expression, literal, styled
 from migrate.resolve.binding import certain, fitting_overloads
 from migrate.resolve.values import UNKNOWN, Value
 from migrate.table import Entry, Overload
@@ -58,6 +58,7 @@ class Call:
     emit: str = ""
     helper: str = ""
     node: cst.Call | None = None
+    quote: str = "'"  # of the file, so that strings from the table look at home
 
     @property
     def signature(self) -> Signature | None:
@@ -88,7 +89,7 @@ class Call:
 
     def replace(self, name: str, *outputs: tuple[str, str | cst.BaseExpression]) -> None:
         """Put MindSpore keywords in the place of a torch argument; none removes it."""
-        pairs = [(k, expression(v) if isinstance(v, str) else v) for k, v in outputs]
+        pairs = [(k, styled(v, self.quote) if isinstance(v, str) else v) for k, v in outputs]
         if name in self.slots:
             self.slots[name].outputs = pairs
         else:

@@ -33,6 +33,14 @@ class CallRewriter(References):
         self._functions: list[ast.AST | None] = []
         self._kept: list[cst.CSTNode] = []  # ids are only good while the nodes live
 
+    def visit_Call(self, node: cst.Call) -> None:
+        super().visit_Call(node)
+        name = node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "")
+        if isinstance(name, str) and name.endswith("_") and not name.startswith("_"):
+            changed = [node.func.value] if isinstance(node.func, cst.Attribute) else []
+            changed += [node.args[0].value] if node.args else []
+            self._raw_data |= {id(part) for part in changed if is_data(part)}
+
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
         partner = self.partner(original_node)
         if not isinstance(partner, ast.Call):
@@ -155,6 +163,10 @@ class CallRewriter(References):
             inner = self.context.type(place.value)
             return _has_parameter(inner) or not is_tensor(inner) or isinstance(place.value, ast.Attribute)
         return _has_parameter(self.context.type(place))
+
+
+def is_data(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value == "data"
 
 
 def _has_parameter(value: Value) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from migrate.port.call import MISSING, Call, Refusal, Slot
-from migrate.port.nodes import atomic, expression, fill, holes, keyword_argument, literal
+from migrate.port.nodes import atomic, expression, fill, holes, in_quotes, keyword_argument, literal, styled
 from migrate.port.spelling import Spelling
 from migrate.resolve.values import INT, ListOf, TupleOf, options_of
 
@@ -34,11 +34,13 @@ def write_call(call: Call, spelling: Spelling, rules: Rules) -> cst.BaseExpressi
     A row may state a helper beside its direct form: the helper has torch's signature and decides at run time what cannot
     be decided here.
     """
+    call.quote = spelling.quote
     direct = bool(call.target or call.emit or call.overload.rules)
     try:
         _apply_facts(call)
         for name in call.overload.rules:
-            rules[name](call)
+            if name != "or_helper":
+                rules[name](call)
         if call.emit:
             return _from_template(call, spelling)
         if call.target:
@@ -95,7 +97,7 @@ def _from_template(call: Call, spelling: Spelling) -> cst.BaseExpression:
             values[hole] = call.slots[hole].outputs[0][1]  # type: ignore[index]
         else:
             values[hole] = call.value(hole)
-    return fill(call.emit, values, spelling.name)
+    return fill(in_quotes(call.emit, call.quote), values, spelling.name)
 
 
 def _as_tuple(slots: list[Slot], spelling: Spelling) -> cst.BaseExpression:
@@ -171,7 +173,7 @@ def _arguments(call: Call) -> list[cst.Arg]:
     present = {argument.keyword.value for argument in keywords if argument.keyword}
     for name, text in call.overload.pin.items():
         if name not in present:
-            keywords.append(keyword_argument(name, expression(text)))
+            keywords.append(keyword_argument(name, styled(text, call.quote)))
     return positional + keywords
 
 

@@ -66,6 +66,7 @@ def port_file(
     if not resolution.usages and not _imports_torch(tree):
         return PortedFile(source, text)
     spelling = Spelling(taken=bound_names(tree, resolver), helper_import=helper_import)
+    spelling.quote = '"' if text.count('"') > text.count("'") else "'"
     context = Context(resolution, resolver.modules, resolver.modules.table, spelling, helper_index(), mint, dict(input_shapes or {}))
     rewriter = Rewriter(context, tree)
     module = cst.parse_module(text)

@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
-from migrate.port.blocks import BlockRewriter, without_empty
+from migrate.port.blocks import BlockRewriter, is_gone, without_empty
 from migrate.resolve.modules import absolute_name
 from migrate.resolve.values import External
 
@@ -70,7 +70,7 @@ class Rewriter(BlockRewriter):
     def leave_Module(self, original_node: cst.Module, updated_node: cst.Module) -> cst.Module:
         lines = import_lines(self.spelling.imports, self.spelling.torch)
         body = list(updated_node.body)
-        at = next((i for i, statement in enumerate(body) if _lost_import(original_node, statement, i)), None)
+        at = next((i for i, statement in enumerate(body) if is_gone(statement)), None)
         new = [cst.parse_statement(line) for line in lines]
         if new and at is None:
             at = _after_imports(body)
@@ -90,10 +90,6 @@ class Rewriter(BlockRewriter):
 
 def _full_name(node: cst.BaseExpression) -> str:
     return get_full_name_for_node(node) or ""
-
-
-def _lost_import(original: cst.Module, statement: cst.CSTNode, index: int) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and not statement.body
 
 
 def _after_imports(body: list[cst.BaseStatement]) -> int:  # type: ignore[type-arg]

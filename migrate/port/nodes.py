@@ -9,6 +9,7 @@ from functools import lru_cache
 import libcst as cst
 
 _HOLE = re.compile(r"\{(\w+)\}")
+_SINGLE_QUOTED = re.compile(r"'([^'\"\\]*)'")
 _PREFIX = "ms_hole_"
 _ATOMS = (
     cst.Name,
@@ -33,16 +34,22 @@ def expression(text: str) -> cst.BaseExpression:
     return cst.parse_expression(text)
 
 
+def in_quotes(text: str, quote: str) -> str:
+    """Source from the table, its strings in the quotes that the file prefers."""
+    return _SINGLE_QUOTED.sub(r'"\1"', text) if quote == '"' else text
+
+
+def styled(text: str, quote: str) -> cst.BaseExpression:
+    return expression(in_quotes(text, quote))
+
+
 def code(node: cst.CSTNode) -> str:
     return cst.Module(body=[]).code_for_node(node)
 
 
 def atomic(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The same expression, fit to stand before a dot or beside an operator."""
+    """The same expression, fit to stand beside an operator or before a dot."""
     if isinstance(node, _ATOMS) or getattr(node, "lpar", ()):
-        if not (isinstance(node, cst.Integer) and not node.lpar):
-            return node
-    if isinstance(node, cst.Tuple) and node.lpar:
         return node
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
@@ -56,8 +63,14 @@ def _template(text: str) -> cst.BaseExpression:
     return cst.parse_expression(_HOLE.sub(lambda match: f"{_PREFIX}{match.group(1)}", text))
 
 
+def is_hole_alone(template: str) -> bool:
+    return _HOLE.fullmatch(template) is not None
+
+
 def fill(template: str, values: Mapping[str, cst.BaseExpression], spell: Callable[[str], str]) -> cst.BaseExpression:
     """The template with its holes filled, and its library names spelled for this file."""
+    if is_hole_alone(template):
+        return values[template[1:-1]]
     return _template(template).visit(_Fill(values, spell))  # type: ignore[return-value]
 
 
@@ -67,10 +80,11 @@ class _Fill(cst.CSTTransformer):
         self.values = values
         self.spell = spell
 
-    def visit_Arg(self, node: cst.Arg) -> bool:
-        return True
-
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        hole = _hole_of(original_node.value)
+        return updated_node.with_changes(value=self.values[hole]) if hole else updated_node
+
+    def leave_Index(self, original_node: cst.Index, updated_node: cst.Index) -> cst.Index:
         hole = _hole_of(original_node.value)
         return updated_node.with_changes(value=self.values[hole]) if hole else updated_node
 
@@ -85,7 +99,10 @@ class _Fill(cst.CSTTransformer):
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
         dotted = dotted_name(original_node)
         if dotted is None or _hole_of(_root(original_node)) is not None:
-            return updated_node.with_changes(attr=original_node.attr)
+            owner = updated_node.value
+            if isinstance(owner, cst.Integer) and not owner.lpar:
+                owner = owner.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            return updated_node.with_changes(value=owner, attr=original_node.attr)
         try:
             return expression(self.spell(dotted))
         except KeyError:

@@ -25,6 +25,7 @@ class References(Joiner):
         self.spelling = context.spelling
         self.table = context.table
         self._marks: list[list[str]] = [[]]
+        self._raw_data: set[int] = set()  # `.data` before an in-place change: the tensor itself is meant
 
     # Findings -----------------------------------------------------------------------------------
 
@@ -44,6 +45,8 @@ class References(Joiner):
 
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
         partner = self.partner(original_node)
+        if id(original_node) in self._raw_data:
+            return updated_node.value
         usage = self.context.usage(partner)
         if usage is None:
             return self._plain_attribute(partner, updated_node)
@@ -130,6 +133,8 @@ class References(Joiner):
         main = entry.main
         if entry.torch == "torch.nn.Module":
             return self.spelling.name("mindspore.nn.Cell")
+        if entry.torch == "torch.Tensor":
+            return self.spelling.name("mindspore.Tensor")
         if main.helper:
             return self.spelling.name(f"helpers.{main.helper}")
         refused = set(main.refuse) - {"out"}
