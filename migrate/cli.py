@@ -12,11 +12,23 @@ from migrate.errors import RequestError
 
 # name -> (module with configure(parser) and run(options), one line of help)
 COMMANDS = {
-    "analyze": ("migrate.analyze.command", "which PyTorch APIs a program uses and what MindSpore has for them"),
+    "analyze": (
+        "migrate.analyze.command",
+        "which PyTorch APIs a program uses and what MindSpore has for them",
+    ),
     "port": ("migrate.port.command", "rewrite PyTorch source as MindSpore source"),
-    "parity": ("migrate.parity.command", "run one training step in both frameworks and compare every stage"),
-    "capture": ("migrate.parity.capture_command", "record one step of one framework, to compare elsewhere"),
-    "compare": ("migrate.parity.compare_command", "compare two recorded steps; needs neither framework"),
+    "parity": (
+        "migrate.parity.command",
+        "run one training step in both frameworks and compare every stage",
+    ),
+    "capture": (
+        "migrate.parity.capture_command",
+        "record one step of one framework, to compare elsewhere",
+    ),
+    "compare": (
+        "migrate.parity.compare_command",
+        "compare two recorded steps; needs neither framework",
+    ),
     "weights": ("migrate.weights.command", "convert checkpoints between the frameworks"),
     "lookup": ("migrate.lookup", "show what the mapping table says of one API"),
     "verify": ("migrate.verify.command", "run mapping rows against torch's own operator databases"),
@@ -35,7 +47,9 @@ def build_parser(chosen: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ms-migrate {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (module_name, summary) in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        command = commands.add_parser(
+            name, help=summary, description=summary[0].upper() + summary[1:] + "."
+        )
         if name == chosen:
             module = import_module(module_name)
             module.configure(command)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 
-def alias_could_see(place: ast.expr, function: ast.AST | None, *, only_later_reads: bool = False) -> str:
+def alias_could_see(
+    place: ast.expr, function: ast.AST | None, *, only_later_reads: bool = False
+) -> str:
     """Who could see the change, in words; empty when nobody can.
 
     Only names are judged: `y = x` before the change with `y` read after it, or a parameter that the caller still holds and
@@ -18,7 +20,11 @@ def alias_could_see(place: ast.expr, function: ast.AST | None, *, only_later_rea
         return ""
     line = place.lineno
     if only_later_reads:
-        reads = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == root.id and n.lineno > line]
+        reads = [
+            n
+            for n in ast.walk(function)
+            if isinstance(n, ast.Name) and n.id == root.id and n.lineno > line
+        ]
         return root.id if any(isinstance(n.ctx, ast.Load) for n in reads) else ""
     for alias, at in _aliases(function, root.id):
         rebound = _last_binding(function, root.id, line)
@@ -44,7 +50,11 @@ def _last_binding(function: ast.AST, name: str, before: int) -> int:
     """The last line at or before which the name got a value that is not an alias."""
     last = 0
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Name) and node.lineno < before:
+        if (
+            isinstance(node, ast.Assign)
+            and not isinstance(node.value, ast.Name)
+            and node.lineno < before
+        ):
             for target in node.targets:
                 if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(target)):
                     if not isinstance(target, ast.Subscript):
@@ -55,7 +65,11 @@ def _last_binding(function: ast.AST, name: str, before: int) -> int:
 def _read_after(function: ast.AST, name: str, line: int) -> bool:
     """Read later in the text before it gets a new value, or in a loop around the change."""
     events = sorted(
-        ((n.lineno, n.col_offset, n) for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name),
+        (
+            (n.lineno, n.col_offset, n)
+            for n in ast.walk(function)
+            if isinstance(n, ast.Name) and n.id == name
+        ),
         key=lambda event: event[:2],
     )
     for at, _, node in events:

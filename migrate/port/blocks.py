@@ -16,7 +16,9 @@ from migrate.port.nodes import code, comment_line, comments, literal
 # Stands for a statement that lost everything until its block is put together; libcst would drop its comments.
 GONE = cst.Expr(cst.Name("ms_migrate_gone"))
 
-Compound = TypeVar("Compound", cst.If, cst.For, cst.While, cst.With, cst.Try, cst.FunctionDef, cst.ClassDef)
+Compound = TypeVar(
+    "Compound", cst.If, cst.For, cst.While, cst.With, cst.Try, cst.FunctionDef, cst.ClassDef
+)
 
 
 class BlockRewriter(CallRewriter):
@@ -63,10 +65,14 @@ class BlockRewriter(CallRewriter):
         super().visit_ClassDef(node)
         self._marks.append([])
 
-    def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> cst.ClassDef:
+    def leave_ClassDef(
+        self, original_node: cst.ClassDef, updated_node: cst.ClassDef
+    ) -> cst.ClassDef:
         return self._marked(updated_node)
 
-    def _marked(self, node: Compound | cst.SimpleStatementLine) -> Compound | cst.SimpleStatementLine:  # type: ignore[misc]
+    def _marked(
+        self, node: Compound | cst.SimpleStatementLine
+    ) -> Compound | cst.SimpleStatementLine:  # type: ignore[misc]
         marks = self._marks.pop()
         present = {line.comment.value for line in node.leading_lines if line.comment}
         new = [comment_line(text) for text in dict.fromkeys(marks) if text not in present]
@@ -85,11 +91,15 @@ class BlockRewriter(CallRewriter):
                 present.remove(text)
             else:
                 lost.append(comment_line(text))
-        return updated.with_changes(leading_lines=[*updated.leading_lines, *lost]) if lost else updated
+        return (
+            updated.with_changes(leading_lines=[*updated.leading_lines, *lost]) if lost else updated
+        )
 
     # In-place -------------------------------------------------------------------------------------
 
-    def leave_Expr(self, original_node: cst.Expr, updated_node: cst.Expr) -> cst.BaseSmallStatement | cst.RemovalSentinel:
+    def leave_Expr(
+        self, original_node: cst.Expr, updated_node: cst.Expr
+    ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
         value = updated_node.value
         if id(value) in self.vanished:
             return cst.RemoveFromParent()
@@ -102,20 +112,42 @@ class BlockRewriter(CallRewriter):
         if isinstance(changed, cst.Name | cst.Subscript):
             seen = alias_could_see(place, self.function)
             if seen:
-                self.flag(place, Refusal(f"changes {code(changed)} in place, and {seen} could see it", "copy the value first, or use the result", "MS403"), usage.api)
+                self.flag(
+                    place,
+                    Refusal(
+                        f"changes {code(changed)} in place, and {seen} could see it",
+                        "copy the value first, or use the result",
+                        "MS403",
+                    ),
+                    usage.api,
+                )
             return cst.Assign(targets=[cst.AssignTarget(changed)], value=value)
         if isinstance(changed, cst.Attribute):
             return cst.Assign(targets=[cst.AssignTarget(changed)], value=value)
         # The receiver is a value nobody else holds: changing it has no effect that anyone sees.
-        self.flag(place, Refusal("changes a temporary value in place", "assign the result to the tensor that is meant", "MS403"), usage.api)
+        self.flag(
+            place,
+            Refusal(
+                "changes a temporary value in place",
+                "assign the result to the tensor that is meant",
+                "MS403",
+            ),
+            usage.api,
+        )
         return updated_node
 
-    def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.BaseSmallStatement | cst.RemovalSentinel:
+    def leave_Assign(
+        self, original_node: cst.Assign, updated_node: cst.Assign
+    ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
         value = updated_node.value
         if id(value) in self.changed_in_place:
             changed, place, usage = self.changed_in_place.pop(id(value))
             targets = [code(target.target) for target in updated_node.targets]
-            if isinstance(changed, cst.Name | cst.Attribute) and code(changed) not in targets and self.is_read_later(place):
+            if (
+                isinstance(changed, cst.Name | cst.Attribute)
+                and code(changed) not in targets
+                and self.is_read_later(place)
+            ):
                 extra = cst.AssignTarget(changed)
                 return updated_node.with_changes(targets=[*updated_node.targets, extra])
         if id(value) in self.vanished:
@@ -141,7 +173,9 @@ class BlockRewriter(CallRewriter):
             self.changed_in_place.pop(id(updated_node.value), None)
         return updated_node
 
-    def leave_AugAssign(self, original_node: cst.AugAssign, updated_node: cst.AugAssign) -> cst.AugAssign:
+    def leave_AugAssign(
+        self, original_node: cst.AugAssign, updated_node: cst.AugAssign
+    ) -> cst.AugAssign:
         partner = self.partner(original_node)
         if isinstance(partner, ast.AugAssign) and isinstance(partner.target, ast.Name):
             from migrate.resolve.values import is_tensor
@@ -150,7 +184,14 @@ class BlockRewriter(CallRewriter):
                 seen = alias_could_see(partner.target, self.function)
                 if seen:
                     reason = f"changes {partner.target.id} in place in torch, and {seen} could see it; MindSpore rebinds the name"
-                    self.flag(partner, Refusal(reason, f"write {partner.target.id} = {partner.target.id} ... if nothing relies on it", "MS403"))
+                    self.flag(
+                        partner,
+                        Refusal(
+                            reason,
+                            f"write {partner.target.id} = {partner.target.id} ... if nothing relies on it",
+                            "MS403",
+                        ),
+                    )
         return updated_node
 
     # Blocks ---------------------------------------------------------------------------------------
@@ -159,7 +200,9 @@ class BlockRewriter(CallRewriter):
         super().visit_With(node)
         self._marks.append([])
 
-    def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
+    def leave_With(
+        self, original_node: cst.With, updated_node: cst.With
+    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
         node = self._marked(updated_node)
         assert isinstance(node, cst.With)
         items = [item for item in node.items if id(item.item) not in self.vanished]
@@ -178,7 +221,9 @@ class BlockRewriter(CallRewriter):
 
     def leave_If(
         self, original_node: cst.If, updated_node: cst.If
-    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.Else | cst.RemovalSentinel:
+    ) -> (
+        cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.Else | cst.RemovalSentinel
+    ):
         node = self._marked(updated_node)
         assert isinstance(node, cst.If)
         if original_node.test is updated_node.test:
@@ -186,9 +231,15 @@ class BlockRewriter(CallRewriter):
         decided = _truth(node.test)
         if decided is None or _truth(original_node.test) is not None:
             return node
-        return _decided_elif(node, decided) if id(original_node) in self._elifs else _decided(node, decided)
+        return (
+            _decided_elif(node, decided)
+            if id(original_node) in self._elifs
+            else _decided(node, decided)
+        )
 
-    def leave_Decorator(self, original_node: cst.Decorator, updated_node: cst.Decorator) -> cst.Decorator | cst.RemovalSentinel:
+    def leave_Decorator(
+        self, original_node: cst.Decorator, updated_node: cst.Decorator
+    ) -> cst.Decorator | cst.RemovalSentinel:
         value = updated_node.decorator
         gone = isinstance(value, cst.Name) and value.value == "None"
         return cst.RemoveFromParent() if gone else updated_node
@@ -198,7 +249,9 @@ class BlockRewriter(CallRewriter):
         self._marks.append([])
         self._functions.append(self.partner(node))
 
-    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef:
         self._functions.pop()
         node = self._marked(updated_node)
         assert isinstance(node, cst.FunctionDef)
@@ -206,7 +259,9 @@ class BlockRewriter(CallRewriter):
             node = node.with_changes(name=cst.Name("construct"))
         return node
 
-    def leave_IndentedBlock(self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock) -> cst.IndentedBlock:
+    def leave_IndentedBlock(
+        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
         body, rest = without_empty(updated_node.body)
         if not body:
             body = [cst.SimpleStatementLine([cst.Pass()], leading_lines=rest)]
@@ -242,7 +297,9 @@ def is_gone(statement: cst.CSTNode) -> bool:
 def _unwrapped(node: cst.With) -> cst.FlattenSentinel[cst.BaseStatement]:
     """The body of a block whose context has no meaning here."""
     if isinstance(node.body, cst.SimpleStatementSuite):
-        return cst.FlattenSentinel([cst.SimpleStatementLine(node.body.body, leading_lines=node.leading_lines)])
+        return cst.FlattenSentinel(
+            [cst.SimpleStatementLine(node.body.body, leading_lines=node.leading_lines)]
+        )
     body = list(node.body.body)
     head = [*node.leading_lines]
     if isinstance(node.body, cst.IndentedBlock) and node.body.header.comment:
@@ -268,7 +325,11 @@ def _truth(test: cst.BaseExpression) -> bool | None:
         left, right = _truth(test.left), _truth(test.right)
         if isinstance(test.operator, cst.And):
             return False if left is False or right is False else (True if left and right else None)
-        return True if left is True or right is True else (False if left is False and right is False else None)
+        return (
+            True
+            if left is True or right is True
+            else (False if left is False and right is False else None)
+        )
     return None
 
 
@@ -281,7 +342,9 @@ def _decided(
     if node.orelse is None:
         return cst.SimpleStatementLine([GONE], leading_lines=node.leading_lines)
     if isinstance(node.orelse, cst.If):
-        return node.orelse.with_changes(leading_lines=[*node.leading_lines, *node.orelse.leading_lines])
+        return node.orelse.with_changes(
+            leading_lines=[*node.leading_lines, *node.orelse.leading_lines]
+        )
     return _flat(node.orelse.body, node)
 
 
@@ -296,10 +359,14 @@ def _decided_elif(node: cst.If, truth: bool) -> cst.If | cst.Else | cst.RemovalS
 
 def _flat(body: cst.BaseSuite, node: cst.If) -> cst.FlattenSentinel[cst.BaseStatement]:
     if isinstance(body, cst.SimpleStatementSuite):
-        return cst.FlattenSentinel([cst.SimpleStatementLine(body.body, leading_lines=node.leading_lines)])
+        return cst.FlattenSentinel(
+            [cst.SimpleStatementLine(body.body, leading_lines=node.leading_lines)]
+        )
     statements = list(body.body)
     first = statements[0]
-    statements[0] = first.with_changes(leading_lines=[*node.leading_lines, *getattr(first, "leading_lines", ())])
+    statements[0] = first.with_changes(
+        leading_lines=[*node.leading_lines, *getattr(first, "leading_lines", ())]
+    )
     return cst.FlattenSentinel(statements)  # type: ignore[arg-type]
 
 
@@ -310,7 +377,12 @@ def _two_targets(node: cst.For) -> cst.For:
         return node
     inner = iterable.for_in
     element, target = iterable.elt, inner.target
-    if inner.ifs or inner.inner_for_in or not isinstance(target, cst.Tuple) or not isinstance(element, cst.Name):
+    if (
+        inner.ifs
+        or inner.inner_for_in
+        or not isinstance(target, cst.Tuple)
+        or not isinstance(element, cst.Name)
+    ):
         return node
     names = [part.value.value for part in target.elements if isinstance(part.value, cst.Name)]
     if len(names) != 2 or element.value not in names:

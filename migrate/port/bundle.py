@@ -24,7 +24,9 @@ def helper_module(names: list[str], generated: dict[str, str]) -> str:
     for text in _in_order(made):
         lines = text.splitlines()
         imports |= dict.fromkeys(line for line in lines if line.startswith(("import ", "from ")))
-        bodies.append("\n".join(line for line in lines if not line.startswith(("import ", "from "))))
+        bodies.append(
+            "\n".join(line for line in lines if not line.startswith(("import ", "from ")))
+        )
     return "\n\n\n".join(["\n".join([_HEADER, "", *import_lines(imports, set())]), *bodies]) + "\n"
 
 

@@ -40,7 +40,9 @@ class Slot:
     type: Value = UNKNOWN
     source: cst.Arg | None = None  # the argument as written, with its commas and comments
     positional: bool = False
-    outputs: list[tuple[str, cst.BaseExpression]] | None = None  # MindSpore keywords that replace it
+    outputs: list[tuple[str, cst.BaseExpression]] | None = (
+        None  # MindSpore keywords that replace it
+    )
 
 
 @dataclass(slots=True)
@@ -53,7 +55,9 @@ class Call:
     receiver_type: Value = UNKNOWN
     slots: dict[str, Slot] = field(default_factory=dict)  # in source order
     varargs: list[Slot] = field(default_factory=list)
-    extra: list[tuple[str, cst.BaseExpression]] = field(default_factory=list)  # keywords added by rules
+    extra: list[tuple[str, cst.BaseExpression]] = field(
+        default_factory=list
+    )  # keywords added by rules
     target: str = ""
     emit: str = ""
     helper: str = ""
@@ -100,7 +104,11 @@ class Call:
             return True
         text = literal(self.slots[name].value)
         default = self.parameter(name).default
-        return text is not None and default != REQUIRED and ast.literal_eval(text) == _evaluated(default)
+        return (
+            text is not None
+            and default != REQUIRED
+            and ast.literal_eval(text) == _evaluated(default)
+        )
 
 
 def _evaluated(default: str) -> Any:
@@ -110,15 +118,24 @@ def _evaluated(default: str) -> Any:
         return MISSING
 
 
-def bind(entry: Entry, node: cst.Call, types: list[Value], receiver: cst.BaseExpression | None) -> list[Call]:
+def bind(
+    entry: Entry, node: cst.Call, types: list[Value], receiver: cst.BaseExpression | None
+) -> list[Call]:
     """The call in each form it can be, best first; raises Refusal or Unbound."""
     if any(argument.star for argument in node.args) and entry.main.params is not None:
         raise Unbound
-    return [_bound(entry, overload, node, types, receiver) for overload in _candidates(entry, node, types)]
+    return [
+        _bound(entry, overload, node, types, receiver)
+        for overload in _candidates(entry, node, types)
+    ]
 
 
 def _bound(
-    entry: Entry, overload: Overload, node: cst.Call, types: list[Value], receiver: cst.BaseExpression | None
+    entry: Entry,
+    overload: Overload,
+    node: cst.Call,
+    types: list[Value],
+    receiver: cst.BaseExpression | None,
 ) -> Call:
     call = Call(
         entry=entry,
@@ -135,7 +152,9 @@ def _bound(
     positional = signature.positional
     for index, (argument, kind) in enumerate(zip(node.args, types, strict=True)):
         if argument.keyword is not None:
-            call.slots[argument.keyword.value] = Slot(argument.keyword.value, argument.value, kind, argument)
+            call.slots[argument.keyword.value] = Slot(
+                argument.keyword.value, argument.value, kind, argument
+            )
         elif index < len(positional):
             name = positional[index].name
             call.slots[name] = Slot(name, argument.value, kind, argument, positional=True)
@@ -146,7 +165,9 @@ def _bound(
 
 def _candidates(entry: Entry, node: cst.Call, types: list[Value]) -> list[Overload]:
     """The forms the call surely is; or the only one it can be."""
-    values = [kind for argument, kind in zip(node.args, types, strict=True) if argument.keyword is None]
+    values = [
+        kind for argument, kind in zip(node.args, types, strict=True) if argument.keyword is None
+    ]
     keywords: dict[str | None, Value] = {
         argument.keyword.value: kind
         for argument, kind in zip(node.args, types, strict=True)
@@ -192,5 +213,6 @@ def _sure(overload: Overload, values: list[Value], keywords: dict[str | None, Va
         if parameter is not None and not certain(parameter, value):
             return False
     return all(
-        (parameter := signature.get(name or "")) is None or certain(parameter, value) for name, value in keywords.items()
+        (parameter := signature.get(name or "")) is None or certain(parameter, value)
+        for name, value in keywords.items()
     )

@@ -35,7 +35,11 @@ class CallRewriter(References):
 
     def visit_Call(self, node: cst.Call) -> None:
         super().visit_Call(node)
-        name = node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "")
+        name = (
+            node.func.attr.value
+            if isinstance(node.func, cst.Attribute)
+            else getattr(node.func, "value", "")
+        )
         if isinstance(name, str) and name.endswith("_") and not name.startswith("_"):
             changed = [node.func.value] if isinstance(node.func, cst.Attribute) else []
             changed += [node.args[0].value] if node.args else []
@@ -82,7 +86,9 @@ class CallRewriter(References):
         if axes is None:
             return updated
         spelled = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
-        first = updated.args[0].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        first = updated.args[0].with_changes(
+            comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        )
         return updated.with_changes(args=[first, cst.Arg(expression(spelled))])
 
     def _left_alone(self, usage: Usage, updated: cst.Call) -> cst.BaseExpression:
@@ -129,24 +135,43 @@ class CallRewriter(References):
             return self._starred_method(entry, updated, receiver)
         return updated.with_changes(func=expression(self._value(usage, entry)))
 
-    def _starred_method(self, entry: Entry, updated: cst.Call, receiver: cst.BaseExpression) -> cst.BaseExpression:
+    def _starred_method(
+        self, entry: Entry, updated: cst.Call, receiver: cst.BaseExpression
+    ) -> cst.BaseExpression:
         """x.view(*shape): the stars fill torch's varargs, and nothing else can be meant."""
         for overload in entry.overloads:
             signature = overload.signature
-            only_varargs = signature is not None and signature.varargs is not None and not signature.positional
-            if only_varargs and all(a.keyword is None and a.star in ("", "*") for a in updated.args):
-                slots = [Slot("", argument.value, source=argument, positional=True) for argument in updated.args]
+            only_varargs = (
+                signature is not None and signature.varargs is not None and not signature.positional
+            )
+            if only_varargs and all(
+                a.keyword is None and a.star in ("", "*") for a in updated.args
+            ):
+                slots = [
+                    Slot("", argument.value, source=argument, positional=True)
+                    for argument in updated.args
+                ]
                 call = Call(entry, overload, receiver, varargs=slots, node=updated)
-                call.target, call.emit, call.helper = overload.mindspore, overload.emit, overload.helper
+                call.target, call.emit, call.helper = (
+                    overload.mindspore,
+                    overload.emit,
+                    overload.helper,
+                )
                 return write_call(call, self.spelling, self.rules)
         if entry.main.helper:
             arguments = [cst.Arg(receiver), *updated.args]
-            return updated.with_changes(func=expression(self.spelling.name(f"helpers.{entry.main.helper}")), args=arguments)
-        raise Refusal("*args or **kwargs decide how it is called", "spell the arguments out", "MS311")
+            return updated.with_changes(
+                func=expression(self.spelling.name(f"helpers.{entry.main.helper}")), args=arguments
+            )
+        raise Refusal(
+            "*args or **kwargs decide how it is called", "spell the arguments out", "MS311"
+        )
 
     # In place -----------------------------------------------------------------------------------
 
-    def _note_in_place(self, usage: Usage, call: Call, partner: ast.Call, new: cst.BaseExpression) -> None:
+    def _note_in_place(
+        self, usage: Usage, call: Call, partner: ast.Call, new: cst.BaseExpression
+    ) -> None:
         """Remember what the call changed; the statement around it knows whether that can be written."""
         if call.receiver is not None and isinstance(partner.func, ast.Attribute):
             changed, place = call.receiver, partner.func.value
@@ -161,7 +186,11 @@ class CallRewriter(References):
         """`m.weight`, `m.weight.data`, a name that holds a Parameter."""
         if isinstance(place, ast.Attribute) and place.attr == "data":
             inner = self.context.type(place.value)
-            return _has_parameter(inner) or not is_tensor(inner) or isinstance(place.value, ast.Attribute)
+            return (
+                _has_parameter(inner)
+                or not is_tensor(inner)
+                or isinstance(place.value, ast.Attribute)
+            )
         return _has_parameter(self.context.type(place))
 
 

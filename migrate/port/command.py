@@ -20,12 +20,26 @@ FORMATS = ("text", "json")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files or directories")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("-o", "--output", metavar="DIR", type=Path, help="write the ported tree there")
+    where.add_argument(
+        "-o", "--output", metavar="DIR", type=Path, help="write the ported tree there"
+    )
     where.add_argument("--diff", action="store_true", help="show what would change, write nothing")
-    where.add_argument("--check", action="store_true", help="only say whether everything ports, write nothing")
-    where.add_argument("--in-place", action="store_true", help="overwrite the sources (a clean git tree is required)")
-    parser.add_argument("--force", action="store_true", help="write into an output that exists, or into an unclean tree")
-    parser.add_argument("--target", choices=("nn", "mint"), default="nn", help="API family to emit (default: nn)")
+    where.add_argument(
+        "--check", action="store_true", help="only say whether everything ports, write nothing"
+    )
+    where.add_argument(
+        "--in-place",
+        action="store_true",
+        help="overwrite the sources (a clean git tree is required)",
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="write into an output that exists, or into an unclean tree",
+    )
+    parser.add_argument(
+        "--target", choices=("nn", "mint"), default="nn", help="API family to emit (default: nn)"
+    )
     parser.add_argument(
         "--input-shape",
         metavar="NAME=SHAPE",
@@ -34,8 +48,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="shape of a forward parameter, for example x=8,3,224,224",
     )
-    parser.add_argument("--format", choices=FORMATS, default="text", help="form of the summary (default: text)")
-    parser.add_argument("--jobs", metavar="N", type=int, default=0, help="processes (default: by size, at most 2)")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text", help="form of the summary (default: text)"
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=0, help="processes (default: by size, at most 2)"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no summary, only errors")
 
 
@@ -58,12 +76,16 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.in_place and not options.force:
         _require_clean(options.paths)
-    settings = Options(mint=options.target == "mint", input_shapes=dict(options.input_shape), jobs=options.jobs)
+    settings = Options(
+        mint=options.target == "mint", input_shapes=dict(options.input_shape), jobs=options.jobs
+    )
     tree = port_tree(options.paths, project, Table(), settings)
     if all(ported.problem is not None for ported in tree.files.values()):
         problem = next(iter(tree.files.values())).problem
         assert problem is not None
-        raise RequestError(f"{problem.message} [{problem.code}]", where=problem.where, next_step=problem.next_step)
+        raise RequestError(
+            f"{problem.message} [{problem.code}]", where=problem.where, next_step=problem.next_step
+        )
     if options.diff:
         sys.stdout.write(_diff(tree))
     elif options.output is not None:
@@ -87,8 +109,12 @@ def _diff(tree: PortedTree) -> str:
             after = ported.text.splitlines(keepends=True)
             parts += difflib.unified_diff(before, after, f"a/{target}", f"b/{target}")
     for target, text in tree.helpers.items():
-        parts += difflib.unified_diff([], text.splitlines(keepends=True), "/dev/null", f"b/{target}")
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts)
+        parts += difflib.unified_diff(
+            [], text.splitlines(keepends=True), "/dev/null", f"b/{target}"
+        )
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts
+    )
 
 
 def _require_clean(paths: list[Path]) -> None:
@@ -112,7 +138,9 @@ def _require_clean(paths: list[Path]) -> None:
             )
         if status.stdout.strip():
             raise RequestError(
-                "has uncommitted changes", where=str(path), next_step="commit them first, use -o DIR, or --force"
+                "has uncommitted changes",
+                where=str(path),
+                next_step="commit them first, use -o DIR, or --force",
             )
 
 
@@ -137,7 +165,9 @@ def _write_in_place(tree: PortedTree) -> None:
     except OSError as error:
         for temporary, _ in prepared:
             temporary.unlink(missing_ok=True)
-        raise RequestError(f"cannot be written: {error.strerror}", where=str(error.filename)) from None
+        raise RequestError(
+            f"cannot be written: {error.strerror}", where=str(error.filename)
+        ) from None
     for temporary, path in prepared:
         os.replace(temporary, path)
 

@@ -9,8 +9,8 @@ from migrate.findings import CODES, Finding
 from migrate.port.helper_source import HelperIndex
 from migrate.port.spelling import Spelling
 from migrate.resolve import FileResolution, Usage
-from migrate.resolve.modules import Modules
 from migrate.resolve.members import class_is_module
+from migrate.resolve.modules import Modules
 from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, SuperOf, Value, options_of
 from migrate.table import Table
 
@@ -51,7 +51,9 @@ class Context:
     def type(self, node: ast.AST | None) -> Value:
         return self.resolution.types.get(id(node), UNKNOWN) if node is not None else UNKNOWN
 
-    def flag(self, node: ast.AST | None, code: str, message: str, next_step: str = "", api: str = "") -> Finding:
+    def flag(
+        self, node: ast.AST | None, code: str, message: str, next_step: str = "", api: str = ""
+    ) -> Finding:
         """Note something a person must decide."""
         finding = Finding(
             path=self.resolution.source.path,

@@ -9,14 +9,25 @@ from typing import Any
 import libcst as cst
 
 from migrate.port.call import MISSING, Call, Refusal, Slot
-from migrate.port.nodes import atomic, expression, fill, holes, in_quotes, keyword_argument, literal, styled
+from migrate.port.nodes import (
+    atomic,
+    expression,
+    fill,
+    holes,
+    in_quotes,
+    keyword_argument,
+    literal,
+    styled,
+)
 from migrate.port.spelling import Spelling
 from migrate.resolve.values import INT, ListOf, TupleOf, options_of
 
 Rules = dict[str, Callable[[Call], None]]
 
 
-def write_first(calls: list[Call], spelling: Spelling, rules: Rules) -> tuple[Call, cst.BaseExpression]:
+def write_first(
+    calls: list[Call], spelling: Spelling, rules: Rules
+) -> tuple[Call, cst.BaseExpression]:
     """Write the first form that can be carried over; the reason why the best one cannot is the one to tell."""
     reason: Refusal | None = None
     for call in calls:
@@ -74,10 +85,17 @@ def _map_constant(call: Call, name: str, table: Any) -> None:
     value = call.constant(name)
     if value is MISSING:
         known = ", ".join(table)
-        raise Refusal(f"{name} is computed, and MindSpore takes other values here (known: {known})", call.entry.way)
+        raise Refusal(
+            f"{name} is computed, and MindSpore takes other values here (known: {known})",
+            call.entry.way,
+        )
     for torch_text, new_text in table.items():
-        if ast.literal_eval(torch_text) == value and type(ast.literal_eval(torch_text)) is type(value):
-            call.replace(name, *([(call.overload.rename.get(name, name), new_text)] if new_text else []))
+        if ast.literal_eval(torch_text) == value and type(ast.literal_eval(torch_text)) is type(
+            value
+        ):
+            call.replace(
+                name, *([(call.overload.rename.get(name, name), new_text)] if new_text else [])
+            )
             return
     raise Refusal(f"{name}={value!r} has no counterpart in MindSpore", call.entry.way)
 
@@ -91,7 +109,11 @@ def _from_template(call: Call, spelling: Spelling) -> cst.BaseExpression:
         if hole == "self":
             assert call.receiver is not None
             values[hole] = call.receiver
-        elif call.signature is not None and call.signature.varargs and hole == call.signature.varargs.name:
+        elif (
+            call.signature is not None
+            and call.signature.varargs
+            and hole == call.signature.varargs.name
+        ):
             values[hole] = _as_tuple(call.varargs, spelling)
         elif hole in call.slots and call.slots[hole].outputs:
             values[hole] = call.slots[hole].outputs[0][1]  # type: ignore[index]
@@ -107,9 +129,14 @@ def _as_tuple(slots: list[Slot], spelling: Spelling) -> cst.BaseExpression:
         if all(isinstance(kind, ListOf | TupleOf) for kind in kinds):
             return slots[0].value
         if literal(slots[0].value) is None and slots[0].type is not INT:
-            return expression(f"{spelling.name('helpers.as_shape')}()").with_changes(args=[cst.Arg(slots[0].value)])
+            return expression(f"{spelling.name('helpers.as_shape')}()").with_changes(
+                args=[cst.Arg(slots[0].value)]
+            )
     elements = [
-        cst.StarredElement(slot.value) if slot.source and slot.source.star else cst.Element(slot.value) for slot in slots
+        cst.StarredElement(slot.value)
+        if slot.source and slot.source.star
+        else cst.Element(slot.value)
+        for slot in slots
     ]
     if len(elements) == 1:
         elements = [elements[0].with_changes(comma=cst.Comma())]
@@ -163,7 +190,9 @@ def _arguments(call: Call) -> list[cst.Arg]:
     for slot in call.slots.values():
         if slot.outputs is not None:
             keywords += [_argument(name, value, slot) for name, value in slot.outputs]
-        elif slot.positional and slot.name in leading and len(positional) == leading.index(slot.name):
+        elif (
+            slot.positional and slot.name in leading and len(positional) == leading.index(slot.name)
+        ):
             assert slot.source is not None
             positional.append(slot.source)
         else:
@@ -198,7 +227,9 @@ def lay_out(node: cst.Call, function: cst.BaseExpression, arguments: list[cst.Ar
     for index, argument in enumerate(arguments):
         if index == len(arguments) - 1:
             laid.append(argument.with_changes(comma=last))
-        elif not isinstance(argument.comma, cst.Comma) or (argument is not arguments[-1] and argument.comma is last):
+        elif not isinstance(argument.comma, cst.Comma) or (
+            argument is not arguments[-1] and argument.comma is last
+        ):
             laid.append(argument.with_changes(comma=_without_comments(between)))
         else:
             laid.append(argument)
@@ -216,5 +247,7 @@ def _without_comments(comma: Any) -> Any:
     after = getattr(comma, "whitespace_after", None)
     if isinstance(after, cst.ParenthesizedWhitespace):
         plain = after.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
-        return comma.with_changes(whitespace_after=after.with_changes(first_line=plain, empty_lines=[]))
+        return comma.with_changes(
+            whitespace_after=after.with_changes(first_line=plain, empty_lines=[])
+        )
     return comma

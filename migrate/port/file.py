@@ -62,19 +62,31 @@ def port_file(
     tree = resolution.scope.tree
     if _is_mindspore(tree):
         # Already ported: only what still names torch can need work; methods are MindSpore's own.
-        resolution.usages = [usage for usage in resolution.usages if not usage.api.startswith("torch.Tensor.")]
+        resolution.usages = [
+            usage for usage in resolution.usages if not usage.api.startswith("torch.Tensor.")
+        ]
     if not resolution.usages and not _imports_torch(tree):
         return PortedFile(source, text)
     spelling = Spelling(taken=bound_names(tree, resolver), helper_import=helper_import)
     spelling.quote = '"' if text.count('"') > text.count("'") else "'"
-    context = Context(resolution, resolver.modules, resolver.modules.table, spelling, helper_index(), mint, dict(input_shapes or {}))
+    context = Context(
+        resolution,
+        resolver.modules,
+        resolver.modules.table,
+        spelling,
+        helper_index(),
+        mint,
+        dict(input_shapes or {}),
+    )
     rewriter = Rewriter(context, tree)
     module = cst.parse_module(text)
     try:
         new = module.visit(rewriter)
         rewriter.finish()
     except JoinError as error:
-        finding = context.flag(None, "MS312", f"could not be rewritten safely: {error}", "report this file")
+        finding = context.flag(
+            None, "MS312", f"could not be rewritten safely: {error}", "report this file"
+        )
         return PortedFile(source, text, findings=[finding])
     return PortedFile(
         source,
@@ -107,18 +119,23 @@ def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:
             names.add(node.id)
         elif isinstance(node, ast.arg):
             names.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or (isinstance(node, ast.ExceptHandler) and node.name):
             names.add(node.name)
         elif isinstance(node, ast.Import):
             for alias in node.names:
-                if not resolver.modules.is_library(alias.name) and not alias.name.startswith(("mindspore", "numpy", "math")):
+                if not resolver.modules.is_library(alias.name) and not alias.name.startswith(
+                    ("mindspore", "numpy", "math")
+                ):
                     names.add(alias.asname or alias.name.partition(".")[0])
         elif isinstance(node, ast.ImportFrom):
-            library = node.level == 0 and (resolver.modules.is_library(node.module or "") or (node.module or "").startswith("mindspore"))
+            library = node.level == 0 and (
+                resolver.modules.is_library(node.module or "")
+                or (node.module or "").startswith("mindspore")
+            )
             if not library:
-                names |= {alias.asname or alias.name for alias in node.names if not _may_be_torch(alias)}
+                names |= {
+                    alias.asname or alias.name for alias in node.names if not _may_be_torch(alias)
+                }
     return frozenset(names)
 
 
@@ -128,17 +145,27 @@ def _may_be_torch(alias: ast.alias) -> bool:
 
 def _imports_torch(tree: ast.Module) -> bool:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and any(a.name.partition(".")[0] in ("torch", "torchvision") for a in node.names):
+        if isinstance(node, ast.Import) and any(
+            a.name.partition(".")[0] in ("torch", "torchvision") for a in node.names
+        ):
             return True
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in ("torch", "torchvision"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in (
+            "torch",
+            "torchvision",
+        ):
             return True
     return False
 
 
 def _is_mindspore(tree: ast.Module) -> bool:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and any(a.name.partition(".")[0] == "mindspore" for a in node.names):
+        if isinstance(node, ast.Import) and any(
+            a.name.partition(".")[0] == "mindspore" for a in node.names
+        ):
             return True
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "mindspore":
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").partition(".")[0] == "mindspore"
+        ):
             return True
     return False

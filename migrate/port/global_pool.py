@@ -37,7 +37,11 @@ def find_global_pools(context: Context) -> GlobalPools:
         for node in ast.walk(cls.node):
             if isinstance(node, ast.Call):
                 called[id(node.func)] = node
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and _self_attribute(node.targets[0]):
+            if (
+                isinstance(node, ast.Assign)
+                and len(node.targets) == 1
+                and _self_attribute(node.targets[0])
+            ):
                 stores.setdefault(node.targets[0].attr, []).append(node.value)  # type: ignore[attr-defined]
             elif _self_attribute(node) and isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
                 uses.setdefault(node.attr, []).append(node)  # type: ignore[attr-defined]
@@ -54,7 +58,11 @@ def is_one(value: Value) -> bool:
     """1 or (1, 1)."""
     if isinstance(value, Known):
         return bool(value.value == 1) and value.value is not True
-    return isinstance(value, TupleOf) and bool(value.items) and all(is_one(item) for item in value.items)
+    return (
+        isinstance(value, TupleOf)
+        and bool(value.items)
+        and all(is_one(item) for item in value.items)
+    )
 
 
 def _axes(value: ast.expr | None, context: Context) -> tuple[int, ...] | None:
@@ -69,8 +77,17 @@ def _axes(value: ast.expr | None, context: Context) -> tuple[int, ...] | None:
 
 
 def _one_argument(call: ast.Call | None) -> bool:
-    return call is not None and len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], ast.Starred)
+    return (
+        call is not None
+        and len(call.args) == 1
+        and not call.keywords
+        and not isinstance(call.args[0], ast.Starred)
+    )
 
 
 def _self_attribute(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )

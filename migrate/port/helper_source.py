@@ -81,7 +81,9 @@ def _read(path: Path, definitions: dict[str, Definition]) -> None:
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                imports[(alias.asname or alias.name).partition(".")[0]] = ast.unparse(ast.Import([alias]))
+                imports[(alias.asname or alias.name).partition(".")[0]] = ast.unparse(
+                    ast.Import([alias])
+                )
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 bound = alias.asname or alias.name
@@ -99,7 +101,9 @@ def _read(path: Path, definitions: dict[str, Definition]) -> None:
                 name=name,
                 source="\n".join(lines[start - 1 : node.end_lineno]),
                 imports=tuple(imports[word] for word in sorted(used) if word in imports),
-                needs=tuple(sorted((used & local - {name}) | {foreign[w] for w in used if w in foreign})),
+                needs=tuple(
+                    sorted((used & local - {name}) | {foreign[w] for w in used if w in foreign})
+                ),
                 order=len(definitions),
                 is_class=isinstance(node, ast.ClassDef),
             )

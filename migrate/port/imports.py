@@ -18,7 +18,9 @@ class Rewriter(BlockRewriter):
     first_import: int | None = None
     _depth = 0
 
-    def leave_Import(self, original_node: cst.Import, updated_node: cst.Import) -> cst.Import | cst.RemovalSentinel:
+    def leave_Import(
+        self, original_node: cst.Import, updated_node: cst.Import
+    ) -> cst.Import | cst.RemovalSentinel:
         kept = [alias for alias in updated_node.names if not self._is_torch(_full_name(alias.name))]
         if len(kept) == len(updated_node.names):
             return updated_node
@@ -35,7 +37,11 @@ class Rewriter(BlockRewriter):
             return cst.RemoveFromParent()
         if isinstance(updated_node.names, cst.ImportStar):
             return updated_node
-        kept = [alias for alias in updated_node.names if not self._passes_torch_on(name, _full_name(alias.name))]
+        kept = [
+            alias
+            for alias in updated_node.names
+            if not self._passes_torch_on(name, _full_name(alias.name))
+        ]
         if len(kept) == len(updated_node.names):
             return updated_node
         if not kept:
@@ -46,7 +52,8 @@ class Rewriter(BlockRewriter):
     def _absolute(self, node: cst.ImportFrom) -> str:
         module = get_full_name_for_node(node.module) if node.module else None
         return absolute_name(
-            ast.ImportFrom(module=module, names=[], level=len(node.relative)), self.context.resolution.source
+            ast.ImportFrom(module=module, names=[], level=len(node.relative)),
+            self.context.resolution.source,
         )
 
     def _is_torch(self, name: str) -> bool:
@@ -99,7 +106,11 @@ def _after_imports(body: list[cst.BaseStatement]) -> int:  # type: ignore[type-a
         if not isinstance(statement, cst.SimpleStatementLine):
             break
         small = statement.body[0] if statement.body else None
-        is_docstring = index == 0 and isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString | cst.ConcatenatedString)
+        is_docstring = (
+            index == 0
+            and isinstance(small, cst.Expr)
+            and isinstance(small.value, cst.SimpleString | cst.ConcatenatedString)
+        )
         if isinstance(small, cst.Import | cst.ImportFrom) or is_docstring:
             at = index + 1
         else:
@@ -122,7 +133,9 @@ def import_lines(imports: dict[str, None], torch: set[str]) -> list[str]:
     libraries = [line for line in plain if line not in own]
     froms = [
         f"from {module} import {', '.join(sorted(names, key=_import_order))}"
-        for module, names in sorted(grouped.items(), key=lambda item: (item[0].startswith("."), item[0]))
+        for module, names in sorted(
+            grouped.items(), key=lambda item: (item[0].startswith("."), item[0])
+        )
     ]
     return [*libraries, *froms, *own]
 

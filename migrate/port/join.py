@@ -12,8 +12,27 @@ from collections.abc import Iterator
 import libcst as cst
 
 _CONSTANT_NAMES = frozenset({"True", "False", "None"})
-_JOINED = (ast.Name, ast.Attribute, ast.Call, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.With, ast.AsyncWith, ast.For, ast.AsyncFor, ast.If, ast.Return)
+_JOINED = (
+    ast.Name,
+    ast.Attribute,
+    ast.Call,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+)
+_STATEMENTS = (
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.Expr,
+    ast.With,
+    ast.AsyncWith,
+    ast.For,
+    ast.AsyncFor,
+    ast.If,
+    ast.Return,
+)
 
 
 class JoinError(Exception):
@@ -37,7 +56,12 @@ def _children(node: ast.AST) -> list[ast.AST]:
         arguments = sorted([*node.bases, *node.keywords], key=_position)
         return [*node.decorator_list, *arguments, *node.body]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return [*node.decorator_list, node.args, *([node.returns] if node.returns else []), *node.body]
+        return [
+            *node.decorator_list,
+            node.args,
+            *([node.returns] if node.returns else []),
+            *node.body,
+        ]
     if isinstance(node, ast.arguments):
         return _parameters(node)
     if isinstance(node, ast.Dict):
@@ -91,13 +115,17 @@ class Joiner(cst.CSTTransformer):
     def finish(self) -> None:
         rest = next(self._queue, None)
         if rest is not None:
-            raise JoinError(f"unmatched {type(rest).__name__} at line {getattr(rest, 'lineno', '?')}")
+            raise JoinError(
+                f"unmatched {type(rest).__name__} at line {getattr(rest, 'lineno', '?')}"
+            )
 
     def _take(self, node: cst.CSTNode, *kinds: type[ast.AST]) -> ast.AST:
         partner = next(self._queue, None)
         if partner is None or not isinstance(partner, kinds):
             line = getattr(partner, "lineno", "?")
-            raise JoinError(f"{type(node).__name__} against {type(partner).__name__} at line {line}")
+            raise JoinError(
+                f"{type(node).__name__} against {type(partner).__name__} at line {line}"
+            )
         self.pairs[id(node)] = partner
         return partner
 
@@ -195,4 +223,3 @@ class Joiner(cst.CSTTransformer):
 
     def visit_Return(self, node: cst.Return) -> None:
         self._take(node, ast.Return)
-

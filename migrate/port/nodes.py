@@ -67,7 +67,9 @@ def is_hole_alone(template: str) -> bool:
     return _HOLE.fullmatch(template) is not None
 
 
-def fill(template: str, values: Mapping[str, cst.BaseExpression], spell: Callable[[str], str]) -> cst.BaseExpression:
+def fill(
+    template: str, values: Mapping[str, cst.BaseExpression], spell: Callable[[str], str]
+) -> cst.BaseExpression:
     """The template with its holes filled, and its library names spelled for this file."""
     if is_hole_alone(template):
         return values[template[1:-1]]
@@ -75,7 +77,9 @@ def fill(template: str, values: Mapping[str, cst.BaseExpression], spell: Callabl
 
 
 class _Fill(cst.CSTTransformer):
-    def __init__(self, values: Mapping[str, cst.BaseExpression], spell: Callable[[str], str]) -> None:
+    def __init__(
+        self, values: Mapping[str, cst.BaseExpression], spell: Callable[[str], str]
+    ) -> None:
         super().__init__()
         self.values = values
         self.spell = spell
@@ -96,7 +100,9 @@ class _Fill(cst.CSTTransformer):
         # A dotted library name is spelled as a whole; below it there is nothing to fill.
         return dotted_name(node) is None or _hole_of(_root(node)) is not None
 
-    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
         dotted = dotted_name(original_node)
         if dotted is None or _hole_of(_root(original_node)) is not None:
             owner = updated_node.value

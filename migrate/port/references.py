@@ -25,7 +25,9 @@ class References(Joiner):
         self.spelling = context.spelling
         self.table = context.table
         self._marks: list[list[str]] = [[]]
-        self._raw_data: set[int] = set()  # `.data` before an in-place change: the tensor itself is meant
+        self._raw_data: set[int] = (
+            set()
+        )  # `.data` before an in-place change: the tensor itself is meant
 
     # Findings -----------------------------------------------------------------------------------
 
@@ -43,7 +45,9 @@ class References(Joiner):
             return updated_node
         return self._reference(usage, updated_node, None)
 
-    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
         partner = self.partner(original_node)
         if id(original_node) in self._raw_data:
             return updated_node.value
@@ -52,7 +56,11 @@ class References(Joiner):
             return self._plain_attribute(partner, updated_node)
         if usage.form in ("call", "unknown"):
             return updated_node
-        receiver = updated_node.value if usage.form == "attribute" and not self._is_library_path(partner) else None
+        receiver = (
+            updated_node.value
+            if usage.form == "attribute" and not self._is_library_path(partner)
+            else None
+        )
         return self._reference(usage, updated_node, receiver)
 
     def _is_library_path(self, node: ast.AST | None) -> bool:
@@ -64,7 +72,9 @@ class References(Joiner):
         value = self.context.type(node)
         return type(value).__name__ == "External"
 
-    def _plain_attribute(self, partner: ast.AST | None, updated: cst.Attribute) -> cst.BaseExpression:
+    def _plain_attribute(
+        self, partner: ast.AST | None, updated: cst.Attribute
+    ) -> cst.BaseExpression:
         if updated.attr.value == "forward" and isinstance(partner, ast.Attribute):
             if is_module_value(self.context.type(partner.value)):
                 return updated.with_changes(attr=cst.Name("construct"))
@@ -75,7 +85,11 @@ class References(Joiner):
     ) -> cst.BaseExpression:
         try:
             entry = self.row(usage)
-            new = self._member(usage, entry, receiver, node) if receiver is not None else self._named(usage, entry)
+            new = (
+                self._member(usage, entry, receiver, node)
+                if receiver is not None
+                else self._named(usage, entry)
+            )
         except Refusal as refusal:
             if usage.form == "annotation":
                 return cst.SimpleString(repr(usage.api))
@@ -88,7 +102,11 @@ class References(Joiner):
         """The row of a use; where the receiver can be of several types, they must agree."""
         entry = self.table.get(usage.api)
         if entry is None:
-            raise Refusal("the mapping table does not know it", "look for it with `ms-migrate lookup`", "MS303")
+            raise Refusal(
+                "the mapping table does not know it",
+                "look for it with `ms-migrate lookup`",
+                "MS303",
+            )
         for other in usage.alternatives:
             row = self.table.get(other)
             if row is None or row.overloads != entry.overloads:
@@ -100,23 +118,38 @@ class References(Joiner):
         return entry
 
     def _member(
-        self, usage: Usage, entry: Entry, receiver: cst.BaseExpression, node: cst.Name | cst.Attribute
+        self,
+        usage: Usage,
+        entry: Entry,
+        receiver: cst.BaseExpression,
+        node: cst.Name | cst.Attribute,
     ) -> cst.BaseExpression:
         main = entry.main
         if main.emit:
             return fill(main.emit, {"self": receiver}, self.spelling.name)
         if main.mindspore and entry.kind == "attribute":
-            return cst.Attribute(value=atomic(receiver), attr=cst.Name(main.mindspore.rpartition(".")[2]))
+            return cst.Attribute(
+                value=atomic(receiver), attr=cst.Name(main.mindspore.rpartition(".")[2])
+            )
         if entry.kind == "method" and main.plain:
             # A bound method passed on: only where nothing but the name changes.
-            return cst.Attribute(value=atomic(receiver), attr=cst.Name(main.mindspore.rpartition(".")[2]))
+            return cst.Attribute(
+                value=atomic(receiver), attr=cst.Name(main.mindspore.rpartition(".")[2])
+            )
         raise Refusal(entry.note or "has no counterpart in MindSpore", entry.way, "MS301")
 
     def _named(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
         main = entry.main
-        if entry.kind in ("context", "decorator") and not main.portable and entry.status != "missing":
+        if (
+            entry.kind in ("context", "decorator")
+            and not main.portable
+            and entry.status != "missing"
+        ):
             return cst.Name("None")
-        if entry.kind in ("class", "function", "method", "context", "decorator") and usage.form in ("value", "base"):
+        if entry.kind in ("class", "function", "method", "context", "decorator") and usage.form in (
+            "value",
+            "base",
+        ):
             return expression(self._value(usage, entry))
         if main.mindspore:
             return expression(self.spelling.name(main.mindspore))
@@ -124,7 +157,11 @@ class References(Joiner):
             return expression(self.spelling.name(f"helpers.{main.helper}"))
         if main.emit and "{" not in main.emit:
             return fill(main.emit, {}, self.spelling.name)
-        if usage.form in ("type", "annotation") and entry.kind == "class" and entry.torch.startswith("torch.nn."):
+        if (
+            usage.form in ("type", "annotation")
+            and entry.kind == "class"
+            and entry.torch.startswith("torch.nn.")
+        ):
             return expression(self._value(usage, entry))
         raise Refusal(entry.note or "has no counterpart in MindSpore", entry.way, "MS301")
 

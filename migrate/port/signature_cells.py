@@ -29,7 +29,11 @@ def signature_helper(entry: Entry, context: Context, *, derive: bool) -> str:
     name = entry.torch.rpartition(".")[2]
     if name in context.helpers and context.helpers.is_class(name) == (entry.kind == "class"):
         return name
-    qualified = entry.torch.removeprefix("torch.").replace("nn.functional.", "functional_").replace(".", "_")
+    qualified = (
+        entry.torch.removeprefix("torch.")
+        .replace("nn.functional.", "functional_")
+        .replace(".", "_")
+    )
     known_as = name if entry.kind == "class" else qualified
     if known_as in context.helpers:
         known_as = qualified
@@ -58,7 +62,10 @@ def _generate(entry: Entry, name: str, context: Context, *, derive: bool) -> str
     lines = list(spelling.imports)
     if entry.kind == "class" and isinstance(made, cst.Call) and not overload.emit:
         base = code(made.func)
-        body = [*checks, f"super().__init__({', '.join(code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in made.args)})"]
+        body = [
+            *checks,
+            f"super().__init__({', '.join(code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in made.args)})",
+        ]
         text = [
             f"class {name}({base}):",
             f'    """{base} with the signature of {entry.torch}."""',
@@ -67,7 +74,11 @@ def _generate(entry: Entry, name: str, context: Context, *, derive: bool) -> str
             *(f"        {line}" for line in body),
         ]
     elif derive:
-        raise Refusal("is derived from, and MindSpore composes it from several operators", "rewrite the class by hand", "MS311")
+        raise Refusal(
+            "is derived from, and MindSpore composes it from several operators",
+            "rewrite the class by hand",
+            "MS311",
+        )
     else:
         text = [
             f"def {name}({parameters}):",
@@ -95,7 +106,11 @@ def _symbolic_call(entry: Entry, overload: Overload, signature: Signature, recei
     )
     for parameter in signature.parameters:
         if parameter.kind in ("varargs", "varkwargs"):
-            raise Refusal("takes any number of arguments and is passed on as a value", "wrap it in a function", "MS311")
+            raise Refusal(
+                "takes any number of arguments and is passed on as a value",
+                "wrap it in a function",
+                "MS311",
+            )
         if parameter.name in overload.refuse or parameter.name in overload.drop:
             continue
         value: cst.BaseExpression = cst.Name(parameter.name)
@@ -106,9 +121,15 @@ def _symbolic_call(entry: Entry, overload: Overload, signature: Signature, recei
         positional = parameter.required
         source = cst.Arg(value) if positional else keyword_argument(parameter.name, value)
         kind: Value = UNKNOWN
-        call.slots[parameter.name] = Slot(parameter.name, value, kind, source, positional=positional)
+        call.slots[parameter.name] = Slot(
+            parameter.name, value, kind, source, positional=positional
+        )
         if table:
-            outputs = [] if not any(table.values()) else [(overload.rename.get(parameter.name, parameter.name), value)]
+            outputs = (
+                []
+                if not any(table.values())
+                else [(overload.rename.get(parameter.name, parameter.name), value)]
+            )
             call.slots[parameter.name].outputs = outputs
     return call
 
@@ -126,8 +147,15 @@ def _checks(entry: Entry, signature: Signature) -> list[str]:
     for name, reason in entry.main.refuse.items():
         parameter = signature.get(name)
         if parameter is not None and parameter.default != REQUIRED:
-            test = f"{name} is not None" if parameter.default == "None" else f"{name} != {parameter.default}"
-            lines += [f"if {test}:", f"    raise NotImplementedError({f'{entry.torch}({name}=...): {reason}'!r})"]
+            test = (
+                f"{name} is not None"
+                if parameter.default == "None"
+                else f"{name} != {parameter.default}"
+            )
+            lines += [
+                f"if {test}:",
+                f"    raise NotImplementedError({f'{entry.torch}({name}=...): {reason}'!r})",
+            ]
     return lines
 
 

@@ -10,7 +10,11 @@ HELPER_MODULE = "ms_migrate_helpers"
 # Longest prefix first: (dotted prefix, name it is known by, how it is imported)
 _MODULES = (
     ("mindspore.common.initializer", "", "from mindspore.common.initializer import {member}"),
-    ("mindspore.experimental.optim.lr_scheduler", "lr_scheduler", "from mindspore.experimental.optim import lr_scheduler"),
+    (
+        "mindspore.experimental.optim.lr_scheduler",
+        "lr_scheduler",
+        "from mindspore.experimental.optim import lr_scheduler",
+    ),
     ("mindspore.experimental.optim", "optim", "from mindspore.experimental import optim"),
     ("mindspore.dataset.transforms", "transforms", "from mindspore.dataset import transforms"),
     ("mindspore.dataset.vision", "vision", "from mindspore.dataset import vision"),
@@ -59,7 +63,9 @@ class Spelling:
     quote: str = "'"  # the file's usual quotes
     imports: dict[str, None] = field(default_factory=dict)  # import lines, each once
     helpers: dict[str, None] = field(default_factory=dict)  # names used of the helper module
-    torch: set[str] = field(default_factory=set)  # packages that must stay imported: torch, torchvision
+    torch: set[str] = field(
+        default_factory=set
+    )  # packages that must stay imported: torch, torchvision
 
     def name(self, dotted: str) -> str:
         """The expression that means `dotted`, with its import noted."""

@@ -19,7 +19,9 @@ from migrate.resolve import Resolver
 from migrate.table import Table
 
 _MANY = 40  # files from which a second process pays for its start
-_NOT_COPIED = frozenset({".git", "__pycache__", ".venv", "node_modules", ".mypy_cache", ".pytest_cache", ".ruff_cache"})
+_NOT_COPIED = frozenset(
+    {".git", "__pycache__", ".venv", "node_modules", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
+)
 
 
 @dataclass(slots=True)
@@ -90,7 +92,13 @@ def _port_some(
 ) -> list[PortedFile]:
     resolver = Resolver(project, Table(folder))
     return [
-        port_file(resolver, source, helper_import=line, mint=options.mint, input_shapes=options.input_shapes)
+        port_file(
+            resolver,
+            source,
+            helper_import=line,
+            mint=options.mint,
+            input_shapes=options.input_shapes,
+        )
         for source, line in work
     ]
 
@@ -138,7 +146,11 @@ def _other_files(paths: list[Path], taken: set[Path]) -> Iterator[tuple[Path, Pa
                 original = Path(folder) / name
                 inside = original.relative_to(root)
                 target = Path(root.resolve().name) / inside if several else inside
-                if target not in taken and not name.endswith((".pyc", ".pyo")) and original.is_file():
+                if (
+                    target not in taken
+                    and not name.endswith((".pyc", ".pyo"))
+                    and original.is_file()
+                ):
                     yield target, original
 
 
@@ -148,9 +160,17 @@ def _other_files(paths: list[Path], taken: set[Path]) -> Iterator[tuple[Path, Pa
 def write_tree(tree: PortedTree, output: Path, *, force: bool) -> None:
     """Write everything or nothing: a new directory is built beside the output and moved into place."""
     if output.exists() and not output.is_dir():
-        raise RequestError("is a file, and a directory is needed", where=str(output), next_step="choose another -o DIR")
+        raise RequestError(
+            "is a file, and a directory is needed",
+            where=str(output),
+            next_step="choose another -o DIR",
+        )
     if output.exists() and any(output.iterdir()) and not force:
-        raise RequestError("exists and is not empty", where=str(output), next_step="choose another -o DIR, or add --force")
+        raise RequestError(
+            "exists and is not empty",
+            where=str(output),
+            next_step="choose another -o DIR, or add --force",
+        )
     parent = output.resolve().parent
     if not parent.is_dir():
         try:

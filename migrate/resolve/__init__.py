@@ -35,7 +35,9 @@ class Resolver:
         self.modules = Modules(project, table)
         self.interpreter = Interpreter(self.modules)
 
-    def file(self, source: SourceFile, *, keep_types: bool = False, text: str | None = None) -> FileResolution:
+    def file(
+        self, source: SourceFile, *, keep_types: bool = False, text: str | None = None
+    ) -> FileResolution:
         """Resolve one file; `keep_types` also keeps the value of every expression, for the porter."""
         try:
             scope = ModuleScope(source, self.modules.tree_of(source) or parse(source, text))
@@ -43,7 +45,9 @@ class Resolver:
             return FileResolution(source, problem=problem.finding)
         self.modules.keep(source, scope)
         usages = self.interpreter.run(scope, keep_types=keep_types)
-        ordered = sorted(usages.values(), key=lambda u: (u.line, u.column, -u.end_line, -u.end_column))
+        ordered = sorted(
+            usages.values(), key=lambda u: (u.line, u.column, -u.end_line, -u.end_column)
+        )
         resolution = FileResolution(source, ordered)
         if keep_types:
             resolution.scope = scope

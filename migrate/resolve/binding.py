@@ -30,27 +30,35 @@ _TYPE_NAMES = {
 
 
 def fitting_overloads(
-    entry: Entry, values: list[Value], keywords: dict[str | None, Value], node: ast.Call | None = None
+    entry: Entry,
+    values: list[Value],
+    keywords: dict[str | None, Value],
+    node: ast.Call | None = None,
 ) -> list[Overload]:
     """The forms this call can be; one for nearly every call."""
     if len(entry.overloads) == 1:
         return list(entry.overloads)
     starred = node is not None and (
-        any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+        any(isinstance(a, ast.Starred) for a in node.args)
+        or any(k.arg is None for k in node.keywords)
     )
-    return [o for o in entry.overloads if o.signature is None or fits(o.signature, values, keywords, starred)]
+    return [
+        o
+        for o in entry.overloads
+        if o.signature is None or fits(o.signature, values, keywords, starred)
+    ]
 
 
-def fits(signature: Signature, values: list[Value], keywords: dict[str | None, Value], starred: bool) -> bool:
+def fits(
+    signature: Signature, values: list[Value], keywords: dict[str | None, Value], starred: bool
+) -> bool:
     """The arguments can be bound, and no known type contradicts."""
     positional = signature.positional
     given: dict[str, Value] = {}
     for index, value in enumerate(values):
         if index < len(positional):
             given[positional[index].name] = value
-        elif signature.varargs is None:
-            return False
-        elif not accepts(signature.varargs, value):
+        elif signature.varargs is None or not accepts(signature.varargs, value):
             return False
     for name, value in keywords.items():
         if name is None:
@@ -80,7 +88,9 @@ def certain(parameter: Parameter, value: Value) -> bool:
     if not parameter.type:
         return True
     wanted = {word.strip() for word in parameter.type.split("|")}
-    return value is not UNKNOWN and all(bool(wanted & type_words(option)) for option in options_of(value))
+    return value is not UNKNOWN and all(
+        bool(wanted & type_words(option)) for option in options_of(value)
+    )
 
 
 def type_words(value: Value) -> set[str]:
@@ -92,15 +102,30 @@ def type_words(value: Value) -> set[str]:
     if isinstance(value, Instance) and isinstance(value.cls, str):
         return _TYPE_NAMES.get(value.cls, {value.cls.rpartition(".")[2]})
     if isinstance(value, ListOf | TupleOf):
-        return {"sequence", "Size"} if isinstance(value, ListOf) and value.kind == "Size" else {"sequence"}
+        return (
+            {"sequence", "Size"}
+            if isinstance(value, ListOf) and value.kind == "Size"
+            else {"sequence"}
+        )
     name = getattr(value, "name", "")
     if name.startswith("torch."):
         # A constant such as torch.float32 reached by name.
         return {"dtype"} if name.rpartition(".")[2] in _DTYPES else {name.rpartition(".")[2]}
-    return {"int", "float", "number", "bool", "str", "Tensor", "sequence", "Size", "dtype", "device", "None"}
+    return {
+        "int",
+        "float",
+        "number",
+        "bool",
+        "str",
+        "Tensor",
+        "sequence",
+        "Size",
+        "dtype",
+        "device",
+        "None",
+    }
 
 
 _DTYPES = frozenset(
-    "float32 float float64 double float16 half bfloat16 int8 uint8 int16 short int32 int int64 long bool "
-    "complex64 complex128 cfloat cdouble".split()
+    ["float32", "float", "float64", "double", "float16", "half", "bfloat16", "int8", "uint8", "int16", "short", "int32", "int", "int64", "long", "bool", "complex64", "complex128", "cfloat", "cdouble"]
 )

@@ -52,7 +52,14 @@ _BUILTIN_RESULTS: dict[str, Value] = {
     "id": INT,
     "round": instance("builtins.number"),
 }
-_SAME_ITEMS = {"list": "list", "sorted": "list", "tuple": "tuple", "set": "list", "iter": "iterator", "reversed": "iterator"}
+_SAME_ITEMS = {
+    "list": "list",
+    "sorted": "list",
+    "tuple": "tuple",
+    "set": "list",
+    "iter": "iterator",
+    "reversed": "iterator",
+}
 
 
 class Calls(Expressions):
@@ -112,7 +119,11 @@ class Calls(Expressions):
         return SuperOf(frame.function.owner)
 
     def _getattr_literal(self, node: ast.Call, callee: Value, values: list[Value]) -> Value | None:
-        if not is_external(callee, "builtins.getattr") or len(values) < 2 or not isinstance(values[1], Known):
+        if (
+            not is_external(callee, "builtins.getattr")
+            or len(values) < 2
+            or not isinstance(values[1], Known)
+        ):
             return None
         owner, name = values[0], values[1].value
         if isinstance(owner, External) and isinstance(name, str):
@@ -124,7 +135,9 @@ class Calls(Expressions):
 
     # Callees ------------------------------------------------------------------------------------
 
-    def _invoke(self, callee: Value, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]) -> Value:
+    def _invoke(
+        self, callee: Value, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
+    ) -> Value:
         if isinstance(callee, External):
             return self._library(callee.name, node, values, keywords)
         if isinstance(callee, ProjectClass):
@@ -137,7 +150,9 @@ class Calls(Expressions):
         if isinstance(callee, Method):
             if isinstance(callee.function, ProjectFunction):
                 static = _is_static(callee.function)
-                return self.run_function(callee.function, bind_hints(callee.function, values, keywords, bound=not static))
+                return self.run_function(
+                    callee.function, bind_hints(callee.function, values, keywords, bound=not static)
+                )
             if callee.function == "builtins.dict.values":
                 return callee.receiver
             return self._row_result(callee.function, node, values, keywords)
@@ -145,17 +160,25 @@ class Calls(Expressions):
             return self._called_instance(callee, values, keywords)
         if isinstance(callee, CallableOf):
             return callee.result
-        if callee is UNKNOWN and self._inside_module() and any(is_tensor(value) for value in values):
+        if (
+            callee is UNKNOWN
+            and self._inside_module()
+            and any(is_tensor(value) for value in values)
+        ):
             # self.some_layer(x): a layer we could not see, which mostly gives a tensor
             return TENSOR if _is_self_attribute(node.func) else UNKNOWN
         return UNKNOWN
 
-    def _called_instance(self, callee: Instance, values: list[Value], keywords: dict[str | None, Value]) -> Value:
+    def _called_instance(
+        self, callee: Instance, values: list[Value], keywords: dict[str | None, Value]
+    ) -> Value:
         if isinstance(callee.cls, ProjectClass):
             for name in ("__call__", "forward"):
                 method = self._method_of(callee.cls, name)
                 if method is not None:
-                    return self.run_function(method, bind_hints(method, values, keywords, bound=True))
+                    return self.run_function(
+                        method, bind_hints(method, values, keywords, bound=True)
+                    )
             return TENSOR if class_is_module(callee.cls) else UNKNOWN
         if is_module(self.canonical(callee.cls)):
             entry = self.table.get(callee.cls)
@@ -170,7 +193,9 @@ class Calls(Expressions):
 
     # Libraries ----------------------------------------------------------------------------------
 
-    def _library(self, name: str, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]) -> Value:
+    def _library(
+        self, name: str, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
+    ) -> Value:
         root, _, rest = name.partition(".")
         if root in ROOTS:
             return self._row_result(name, node, values, keywords)
@@ -191,7 +216,9 @@ class Calls(Expressions):
             return instance("numpy.ndarray")
         return UNKNOWN
 
-    def _row_result(self, name: str, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]) -> Value:
+    def _row_result(
+        self, name: str, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
+    ) -> Value:
         entry = self.table.get(name)
         if entry is None:
             return UNKNOWN
@@ -204,7 +231,13 @@ class Calls(Expressions):
         first = entry.main.signature
         # functools.partial passes its arguments on: then they do not stand where node's do.
         own = bool(values) and len(values) == len(node.args)
-        if own and first and first.parameters and first.parameters[0].name == "input" and values[0] is UNKNOWN:
+        if (
+            own
+            and first
+            and first.parameters
+            and first.parameters[0].name == "input"
+            and values[0] is UNKNOWN
+        ):
             self.believe_tensor(node.args[0])
         return result
 
@@ -214,7 +247,11 @@ class Calls(Expressions):
         if not values:
             return ListOf(UNKNOWN, "dict") if name == "dict" else UNKNOWN
         if name in _SAME_ITEMS:
-            return values[0] if isinstance(values[0], TupleOf) else ListOf(item_of(values[0]), _SAME_ITEMS[name])
+            return (
+                values[0]
+                if isinstance(values[0], TupleOf)
+                else ListOf(item_of(values[0]), _SAME_ITEMS[name])
+            )
         if name == "enumerate":
             return ListOf(TupleOf((INT, item_of(values[0]))), "iterator")
         if name == "zip":
@@ -224,14 +261,22 @@ class Calls(Expressions):
         if name in ("next",):
             return item_of(values[0])
         if name in ("sum", "max", "min", "abs", "pow"):
-            return TENSOR if is_tensor(values[0]) or is_tensor(item_of(values[0])) else item_of(values[0])
+            return (
+                TENSOR
+                if is_tensor(values[0]) or is_tensor(item_of(values[0]))
+                else item_of(values[0])
+            )
         if name == "map" and isinstance(values[0], External):
             return ListOf(UNKNOWN, "iterator")
         return UNKNOWN
 
 
 def bind_hints(
-    function: ProjectFunction, values: list[Value], keywords: dict[str | None, Value], *, bound: bool
+    function: ProjectFunction,
+    values: list[Value],
+    keywords: dict[str | None, Value],
+    *,
+    bound: bool,
 ) -> dict[str, Value]:
     """Argument values by parameter name; constants count by their type, since other calls pass others."""
     arguments = function.node.args

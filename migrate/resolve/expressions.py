@@ -163,7 +163,11 @@ class Expressions(Members):
         value = self.evaluate(node.operand)
         if isinstance(node.op, ast.Not):
             return BOOL
-        if isinstance(node.op, ast.USub) and isinstance(value, Known) and isinstance(value.value, int | float):
+        if (
+            isinstance(node.op, ast.USub)
+            and isinstance(value, Known)
+            and isinstance(value.value, int | float)
+        ):
             return Known(-value.value)
         return value
 
@@ -178,7 +182,13 @@ class Expressions(Members):
         return result
 
     def _compare(self, node: ast.Compare) -> Value:
-        form = "type" if any(isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq | ast.In) for op in node.ops) else ""
+        form = (
+            "type"
+            if any(
+                isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq | ast.In) for op in node.ops
+            )
+            else ""
+        )
         values = []
         for part in (node.left, *node.comparators):
             if form and isinstance(part, ast.Name | ast.Attribute):
@@ -214,10 +224,16 @@ class Expressions(Members):
         result: Value = UNKNOWN
         for option in options_of(owner):
             if isinstance(option, TupleOf):
-                if isinstance(key, Known) and isinstance(key.value, int) and -len(option.items) <= key.value < len(option.items):
+                if (
+                    isinstance(key, Known)
+                    and isinstance(key.value, int)
+                    and -len(option.items) <= key.value < len(option.items)
+                ):
                     result = join(result, option.items[key.value])
                 else:
-                    result = join(result, option if isinstance(node.slice, ast.Slice) else item_of(option))
+                    result = join(
+                        result, option if isinstance(node.slice, ast.Slice) else item_of(option)
+                    )
             elif isinstance(option, ListOf):
                 result = join(result, option if isinstance(node.slice, ast.Slice) else option.item)
             elif isinstance(option, Instance):
@@ -247,7 +263,9 @@ class Expressions(Members):
     # Inner scopes -------------------------------------------------------------------------------
 
     def _lambda(self, node: ast.Lambda) -> Value:
-        function = ProjectFunction(node, self.module, self.frame, f"{self.frame.scope}.<lambda>".lstrip("."), None)
+        function = ProjectFunction(
+            node, self.module, self.frame, f"{self.frame.scope}.<lambda>".lstrip("."), None
+        )
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.evaluate(default)

@@ -94,12 +94,16 @@ class Interpreter(Statements):
 
     def settle(self, deferred: Deferred) -> Value:
         """Evaluate what an imported module left open."""
-        return self._elsewhere_do(deferred.module, deferred.frame, lambda: self.evaluate(deferred.node))
+        return self._elsewhere_do(
+            deferred.module, deferred.frame, lambda: self.evaluate(deferred.node)
+        )
 
     def _foreign_bases(self, cls: ProjectClass, frame: Frame) -> list[Value]:
         return self._elsewhere_do(cls.module, frame, lambda: self.base_classes(cls.node))
 
-    def _elsewhere_do(self, module: ModuleScope, frame: Frame, work: Callable[[], Result]) -> Result:
+    def _elsewhere_do(
+        self, module: ModuleScope, frame: Frame, work: Callable[[], Result]
+    ) -> Result:
         saved = self._save()
         self._enter(module, frame)
         try:
@@ -112,7 +116,9 @@ class Interpreter(Statements):
     def run_function(self, function: ProjectFunction, hints: dict[str, Value]) -> Value:
         """The function's result; its body is executed the first time only."""
         for name, value in hints.items():
-            function.hints[name] = join(function.hints[name], value) if name in function.hints else value
+            function.hints[name] = (
+                join(function.hints[name], value) if name in function.hints else value
+            )
         if function.done or function.running or self._depth > _DEEPEST:
             return function.result
         away = function.module is not self.module and function.module is not self.main
@@ -160,7 +166,12 @@ class Interpreter(Statements):
         defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
         defaults += arguments.defaults
         receiver = function.owner is not None and not _has_decorator(function, "staticmethod")
-        computes = receiver and function.owner is not None and _is_forward(function) and class_is_module(function.owner)
+        computes = (
+            receiver
+            and function.owner is not None
+            and _is_forward(function)
+            and class_is_module(function.owner)
+        )
         for index, (argument, default) in enumerate(zip(positional, defaults, strict=True)):
             if index == 0 and receiver and function.owner is not None:
                 is_class = _has_decorator(function, "classmethod")
@@ -171,11 +182,18 @@ class Interpreter(Statements):
             frame.bind(argument.arg, self._parameter(function, argument, default, computes))
         if arguments.vararg:
             item = self.annotation(arguments.vararg.annotation)
-            frame.bind(arguments.vararg.arg, ListOf(TENSOR if computes and item is UNKNOWN else item, "tuple"))
+            frame.bind(
+                arguments.vararg.arg,
+                ListOf(TENSOR if computes and item is UNKNOWN else item, "tuple"),
+            )
         if arguments.kwarg:
-            frame.bind(arguments.kwarg.arg, ListOf(self.annotation(arguments.kwarg.annotation), "dict"))
+            frame.bind(
+                arguments.kwarg.arg, ListOf(self.annotation(arguments.kwarg.annotation), "dict")
+            )
 
-    def _parameter(self, function: ProjectFunction, argument: ast.arg, default: ast.expr | None, computes: bool) -> Value:
+    def _parameter(
+        self, function: ProjectFunction, argument: ast.arg, default: ast.expr | None, computes: bool
+    ) -> Value:
         """Annotation, else what callers pass, else the default; forward's bare parameters are tensors."""
         stated = self.annotation(argument.annotation)
         hint = function.hints.get(argument.arg, UNKNOWN)

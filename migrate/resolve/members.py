@@ -42,6 +42,7 @@ _PYTHON_METHODS = frozenset(
     for kind in (str, bytes, list, dict, set, tuple, int, float, io.TextIOWrapper, io.BytesIO)
     for name in dir(kind)
 )
+_MAPPING_METHODS = frozenset({"items", "keys", "values"})
 _NAMED_RESULTS = ("values", "indices")
 
 
@@ -56,7 +57,9 @@ class Members:
 
     def __init__(self) -> None:
         self.types: dict[int, Value] | None = None
-        self.quoted: list[ast.expr] = []  # parsed from strings: kept alive, usages refer to them by identity
+        self.quoted: list[
+            ast.expr
+        ] = []  # parsed from strings: kept alive, usages refer to them by identity
         self._canonical: dict[str, str] = {}
 
     def narrow(self, test: ast.expr, truth: bool) -> None:
@@ -126,7 +129,7 @@ class Members:
             if api and api not in found:
                 found.append(api)
         if found:
-            self.record(node, found[0], "attribute" if form == "value" else form, tuple(found[1:]))
+            self.record(node, found[0], "call" if form == "call" else "attribute", tuple(found[1:]))
         return result
 
     def member(self, owner: Value, name: str) -> tuple[Value, str]:
@@ -139,13 +142,23 @@ class Members:
             return self._of_class(owner.cls, name, Instance(owner.cls), 1)
         if isinstance(owner, ProjectClass):
             value, _ = self._of_class(owner, name, owner, 0)
-            return (value.function if isinstance(value, Method) and not isinstance(value.function, str) else value), ""
+            return (
+                value.function
+                if isinstance(value, Method) and not isinstance(value.function, str)
+                else value
+            ), ""
         if isinstance(owner, ListOf) and owner.kind == "Size":
             return self._of_library("torch.Size", name, owner)
-        if isinstance(owner, TupleOf) and name in _NAMED_RESULTS and any(is_tensor(i) for i in owner.items):
+        if (
+            isinstance(owner, TupleOf)
+            and name in _NAMED_RESULTS
+            and any(is_tensor(i) for i in owner.items)
+        ):
             return owner.items[_NAMED_RESULTS.index(name)], f"torch.return_types.{name}"
         if isinstance(owner, ListOf) and owner.kind == "dict" and name in ("values", "items"):
-            items = ListOf(owner.item if name == "values" else TupleOf((UNKNOWN, owner.item)), "iterator")
+            items = ListOf(
+                owner.item if name == "values" else TupleOf((UNKNOWN, owner.item)), "iterator"
+            )
             return Method(items, "builtins.dict.values"), ""
         return UNKNOWN, ""
 
@@ -159,16 +172,21 @@ class Members:
     def _of_library(self, cls: str, name: str, receiver: Value) -> tuple[Value, str]:
         if cls.partition(".")[0] not in ROOTS:
             return UNKNOWN, ""
+        if cls == "torch.Tensor" and name in _MAPPING_METHODS:
+            # A module's result was taken for a tensor, and is a dict.
+            return UNKNOWN, ""
         entry = self.find_row(cls, name)
         if entry is None:
-            if cls == "torch.Tensor" and not name.startswith("__"):
+            if cls == "torch.Tensor" and not name.startswith("__") and name not in _PYTHON_METHODS:
                 return UNKNOWN, f"torch.Tensor.{name}"
             return (PARAMETER if name in ("weight", "bias") else UNKNOWN), ""
         if entry.kind == "method":
             return Method(receiver, entry.torch), entry.torch
         return from_word(entry.returns()), entry.torch
 
-    def _of_class(self, cls: ProjectClass, name: str, receiver: Value, skip: int) -> tuple[Value, str]:
+    def _of_class(
+        self, cls: ProjectClass, name: str, receiver: Value, skip: int
+    ) -> tuple[Value, str]:
         self.prepare(cls)
         for base in cls.lineage()[skip:]:
             if isinstance(base, str):
@@ -204,10 +222,12 @@ class Members:
     def _of_unknown(self, node: ast.Attribute, form: str) -> Value:
         """A method on something unknown: a tensor if only tensors have it, or if a Module's method says so."""
         name = node.attr
-        if name in DISTINCTIVE or (form == "call" and self._inside_module() and self._tensor_only(name)):
+        if name in DISTINCTIVE or (
+            form == "call" and self._inside_module() and self._tensor_only(name)
+        ):
             self.believe_tensor(node.value)
             value, api = self._of_library("torch.Tensor", name, TENSOR)
-            self.record(node, api, "attribute" if form == "value" else form)
+            self.record(node, api, "call" if form == "call" else "attribute")
             return value
         if form == "call" and self._tensor_only(name):
             self.record(node, f"torch.Tensor.{name}", "unknown")
@@ -228,7 +248,11 @@ class Members:
 
     def believe_tensor(self, node: ast.expr) -> None:
         """Remember for the rest of the function that a name holds a tensor."""
-        if isinstance(node, ast.Name) and node.id in self.frame.locals and self.frame.locals[node.id] is UNKNOWN:
+        if (
+            isinstance(node, ast.Name)
+            and node.id in self.frame.locals
+            and self.frame.locals[node.id] is UNKNOWN
+        ):
             self.frame.locals[node.id] = TENSOR
             function = self.frame.function
             if function is not None:
@@ -242,7 +266,9 @@ class Members:
             known = self._canonical[name] = self.table.canonical(name)
         return known
 
-    def record(self, node: ast.expr, api: str, form: str, alternatives: tuple[str, ...] = ()) -> None:
+    def record(
+        self, node: ast.expr, api: str, form: str, alternatives: tuple[str, ...] = ()
+    ) -> None:
         """Note one use; a later look at the same node, with better knowledge, replaces the earlier."""
         if api.partition(".")[0] not in ROOTS:
             return

@@ -146,7 +146,11 @@ def star_names(module: str, modules: Modules, source: SourceFile) -> list[tuple[
     if isinstance(parent, External):
         rows = modules.table.children(module)
         names = {name.rpartition(".")[2] for name in rows}
-        return [(name, external(f"{module}.{name}")) for name in sorted(names) if not name.startswith("_")]
+        return [
+            (name, external(f"{module}.{name}"))
+            for name in sorted(names)
+            if not name.startswith("_")
+        ]
     scope = modules.load(module, source)
     if scope is None:
         return []
@@ -174,10 +178,14 @@ def _top_level_names(tree: ast.Module) -> list[str]:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.append(statement.name)
         elif isinstance(statement, ast.Import | ast.ImportFrom):
-            names += [a.asname or a.name.partition(".")[0] for a in statement.names if a.name != "*"]
+            names += [
+                a.asname or a.name.partition(".")[0] for a in statement.names if a.name != "*"
+            ]
         elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.For):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             names += [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
         elif isinstance(statement, ast.If | ast.Try | ast.With):
-            pending = [s for s in ast.iter_child_nodes(statement) if isinstance(s, ast.stmt)] + pending
+            pending = [
+                s for s in ast.iter_child_nodes(statement) if isinstance(s, ast.stmt)
+            ] + pending
     return list(dict.fromkeys(names))

@@ -6,7 +6,18 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrate.resolve.types import as_instance
-from migrate.resolve.values import NONE, UNKNOWN, External, Instance, TupleOf, Union, Value, join, options_of, without_none
+from migrate.resolve.values import (
+    NONE,
+    UNKNOWN,
+    External,
+    Instance,
+    TupleOf,
+    Union,
+    Value,
+    join,
+    options_of,
+    without_none,
+)
 
 if TYPE_CHECKING:
     from migrate.resolve.statements import Statements
@@ -25,14 +36,22 @@ def narrow(state: Statements, test: ast.expr, truth: bool) -> None:
             _rebind(state, test, without_none)
     elif isinstance(test, ast.Compare) and len(test.ops) == 1:
         _comparison(state, test, truth)
-    elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+    elif (
+        isinstance(test, ast.Call)
+        and isinstance(test.func, ast.Name)
+        and test.func.id == "isinstance"
+    ):
         if len(test.args) == 2 and isinstance(test.args[0], ast.Name):
             _isinstance(state, test.args[0], test.args[1], truth)
 
 
 def _comparison(state: Statements, test: ast.Compare, truth: bool) -> None:
     operator, other = test.ops[0], test.comparators[0]
-    if not isinstance(test.left, ast.Name) or not isinstance(other, ast.Constant) or other.value is not None:
+    if (
+        not isinstance(test.left, ast.Name)
+        or not isinstance(other, ast.Constant)
+        or other.value is not None
+    ):
         return
     if isinstance(operator, ast.Is | ast.Eq):
         is_none = truth
@@ -41,7 +60,9 @@ def _comparison(state: Statements, test: ast.Compare, truth: bool) -> None:
     else:
         return
     if is_none:
-        state.frame.locals.update({test.left.id: NONE} if test.left.id in state.frame.locals else {})
+        state.frame.locals.update(
+            {test.left.id: NONE} if test.left.id in state.frame.locals else {}
+        )
     else:
         _rebind(state, test.left, without_none)
 
@@ -66,7 +87,9 @@ def _isinstance(state: Statements, name: ast.Name, classes: ast.expr, truth: boo
     excluded = [value for value in wanted if isinstance(value, External)]
     names = {value.name for value in excluded}
     options = [
-        o for o in options_of(current) if not (isinstance(o, Instance) and isinstance(o.cls, str) and o.cls in names)
+        o
+        for o in options_of(current)
+        if not (isinstance(o, Instance) and isinstance(o.cls, str) and o.cls in names)
     ]
     if options and len(options) < len(options_of(current)):
         state.frame.locals[name.id] = options[0] if len(options) == 1 else Union(tuple(options))

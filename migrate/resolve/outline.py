@@ -21,7 +21,9 @@ class Deferred(Value):
         self.frame = frame
 
 
-def outline(scope: ModuleScope, modules: Modules, bases: Callable[[ProjectClass, Frame], list[Value]]) -> None:
+def outline(
+    scope: ModuleScope, modules: Modules, bases: Callable[[ProjectClass, Frame], list[Value]]
+) -> None:
     """Bind the module's names; following its own imports and expressions is left to whoever needs them."""
     _outline_body(scope.tree.body, scope, scope.frame, modules, bases)
 
@@ -52,7 +54,9 @@ def _outline_body(
             _outline_body([*node.orelse, *node.body], scope, frame, modules, bases)
         elif isinstance(node, ast.Try):
             handlers = [statement for handler in node.handlers for statement in handler.body]
-            _outline_body([*handlers, *node.body, *node.orelse, *node.finalbody], scope, frame, modules, bases)
+            _outline_body(
+                [*handlers, *node.body, *node.orelse, *node.finalbody], scope, frame, modules, bases
+            )
         elif isinstance(node, ast.With):
             _outline_body(node.body, scope, frame, modules, bases)
 

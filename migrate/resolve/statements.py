@@ -51,7 +51,9 @@ class Statements(Calls):
             ast.FunctionDef: self._function,
             ast.AsyncFunctionDef: self._function,
             ast.ClassDef: self._class,
-            ast.Import: lambda node: bind_import(node, self.frame, self.modules, self.module.source),
+            ast.Import: lambda node: bind_import(
+                node, self.frame, self.modules, self.module.source
+            ),
             ast.ImportFrom: self._import_from,
             ast.Global: lambda node: self.frame.globals.update(node.names),
             ast.Assert: self._assert,
@@ -224,7 +226,9 @@ class Statements(Calls):
         self.evaluate(node.subject)
         for case in node.cases:
             for part in ast.walk(case.pattern):
-                if isinstance(part, ast.MatchClass) and isinstance(part.cls, ast.Name | ast.Attribute):
+                if isinstance(part, ast.MatchClass) and isinstance(
+                    part.cls, ast.Name | ast.Attribute
+                ):
                     self.reference(part.cls, "type")
                 elif isinstance(part, ast.MatchValue):
                     self.evaluate(part.value)
@@ -260,7 +264,9 @@ class Statements(Calls):
 
     def base_classes(self, node: ast.ClassDef) -> list[Value]:
         return [
-            self.reference(base, "base") if isinstance(base, ast.Name | ast.Attribute) else self.evaluate(base)
+            self.reference(base, "base")
+            if isinstance(base, ast.Name | ast.Attribute)
+            else self.evaluate(base)
             for base in node.bases
         ]
 

@@ -63,7 +63,9 @@ _ITERABLES = {
     "set": "list",
     "ModuleList": "list",
 }
-_MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict", "defaultdict"})
+_MAPPINGS = frozenset(
+    {"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict", "defaultdict"}
+)
 
 
 @lru_cache(maxsize=512)
@@ -114,7 +116,13 @@ def named_instance(name: str) -> Value:
     """An object of a library class; builtins and the common torch types get their own values."""
     if name in ("torch.Size",):
         return SIZE
-    if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor", "torch.IntTensor"):
+    if name in (
+        "torch.Tensor",
+        "torch.FloatTensor",
+        "torch.LongTensor",
+        "torch.BoolTensor",
+        "torch.IntTensor",
+    ):
         return TENSOR
     if name == "torch.nn.parameter.Parameter":
         return PARAMETER
@@ -177,7 +185,10 @@ def item_of(value: Value) -> Value:
                 result = join(result, ListOf(TENSOR))  # a batch: tensors, by position or by key
             elif option.cls == "torch.nn.ParameterList":
                 result = join(result, PARAMETER)
-            elif isinstance(option.cls, ProjectClass) and "torch.nn.Sequential" in option.cls.library_bases():
+            elif (
+                isinstance(option.cls, ProjectClass)
+                and "torch.nn.Sequential" in option.cls.library_bases()
+            ):
                 result = join(result, MODULE)
             elif option.cls == "builtins.str":
                 result = join(result, STR)

@@ -12,7 +12,17 @@ from dataclasses import dataclass, field
 # base        a class derives from it
 # decorator, annotation, import    as the words say
 # unknown     a method of an object that may be a tensor and may not
-FORMS = ("call", "value", "type", "attribute", "base", "decorator", "annotation", "import", "unknown")
+FORMS = (
+    "call",
+    "value",
+    "type",
+    "attribute",
+    "base",
+    "decorator",
+    "annotation",
+    "import",
+    "unknown",
+)
 
 
 @dataclass(slots=True)
@@ -28,4 +38,6 @@ class Usage:
     scope: str
     node: ast.AST
     call: ast.Call | None = None
-    alternatives: tuple[str, ...] = field(default=())  # other APIs it can be, where the receiver has several types
+    alternatives: tuple[str, ...] = field(
+        default=()
+    )  # other APIs it can be, where the receiver has several types

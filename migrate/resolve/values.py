@@ -81,7 +81,18 @@ class ProjectModule(Value):
 class ProjectFunction(Value):
     """A function of the program; its body is looked at once, when first needed."""
 
-    __slots__ = ("done", "frame", "hints", "module", "node", "owner", "qualified", "result", "running", "seen")
+    __slots__ = (
+        "done",
+        "frame",
+        "hints",
+        "module",
+        "node",
+        "owner",
+        "qualified",
+        "result",
+        "running",
+        "seen",
+    )
 
     def __init__(
         self, node: Any, module: ModuleScope, frame: Any, qualified: str, owner: ProjectClass | None
@@ -101,7 +112,16 @@ class ProjectFunction(Value):
 class ProjectClass(Value):
     """A class of the program, with what its body and its methods bind."""
 
-    __slots__ = ("_bases", "_find_bases", "attributes", "body", "module", "node", "prepared", "qualified")
+    __slots__ = (
+        "_bases",
+        "_find_bases",
+        "attributes",
+        "body",
+        "module",
+        "node",
+        "prepared",
+        "qualified",
+    )
 
     def __init__(self, node: ast.ClassDef, module: ModuleScope, qualified: str) -> None:
         self.node = node
@@ -241,7 +261,9 @@ def join(left: Value, right: Value) -> Value:
     for value in options_of(right):
         if not any(same(value, option) for option in options):
             options.append(value)
-    constants = [option for option in options if isinstance(option, Known) and option.value is not None]
+    constants = [
+        option for option in options if isinstance(option, Known) and option.value is not None
+    ]
     if len(constants) > 1:
         # Two different constants of one type: keep the type only.
         for constant in constants:

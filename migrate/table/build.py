@@ -14,7 +14,18 @@ _ROW_KEYS = _ENTRY_KEYS | _OVERLOAD_KEYS | {"overload", "example", "aliases"}
 _FAMILY_KEYS = _ROW_KEYS | {"names"}
 # A file's [defaults] may state what holds for all its rows; of these only what fits a row's own parameters is taken.
 _DEFAULT_KEYS = frozenset(
-    {"kind", "feature", "drop", "refuse", "rename", "platforms", "modes", "since", "returns", "reference"}
+    {
+        "kind",
+        "feature",
+        "drop",
+        "refuse",
+        "rename",
+        "platforms",
+        "modes",
+        "since",
+        "returns",
+        "reference",
+    }
 )
 
 
@@ -26,7 +37,9 @@ def build_entries(document: Mapping[str, Any], file: str) -> dict[str, Entry]:
     """All rows of one file by torch name, aliases included."""
     unknown = set(document) - {"defaults", "api", "family"}
     if unknown:
-        raise TableError(f"{file}: unknown top-level keys {sorted(unknown)}; use [defaults], [[api]] and [[family]]")
+        raise TableError(
+            f"{file}: unknown top-level keys {sorted(unknown)}; use [defaults], [[api]] and [[family]]"
+        )
     defaults = document.get("defaults", {})
     _only_known(defaults, _DEFAULT_KEYS, f"{file}: [defaults]")
     entries: dict[str, Entry] = {}
@@ -87,7 +100,12 @@ def _entry(row: Mapping[str, Any], defaults: Mapping[str, Any], file: str) -> En
         way=row.get("way", ""),
         feature=row.get("feature", defaults.get("feature", "")),
         since=row.get("since", defaults.get("since", "")),
-        platforms=_all_of(row.get("platforms", defaults.get("platforms", PLATFORMS)), PLATFORMS, where, "platforms"),
+        platforms=_all_of(
+            row.get("platforms", defaults.get("platforms", PLATFORMS)),
+            PLATFORMS,
+            where,
+            "platforms",
+        ),
         modes=_all_of(row.get("modes", defaults.get("modes", MODES)), MODES, where, "modes"),
         reference=row.get("reference", defaults.get("reference", "")),
         inplace=bool(row.get("inplace", False)),
@@ -106,17 +124,24 @@ def _overload(form: Mapping[str, Any], defaults: Mapping[str, Any], where: str) 
     own = dict(form)
     # A default speaks of parameters that many rows share (out, device): it holds where the row has that parameter.
     given = {*own.get("drop", ()), *own.get("refuse", {}), *own.get("rename", {})}
-    free = [name for name in names if name not in given and f"{{{name}}}" not in own.get("emit", "")]
+    free = [
+        name for name in names if name not in given and f"{{{name}}}" not in own.get("emit", "")
+    ]
     own["drop"] = (*own.get("drop", ()), *(n for n in defaults.get("drop", ()) if n in free))
     for key in ("refuse", "rename"):
-        own[key] = {**{n: v for n, v in defaults.get(key, {}).items() if n in free}, **own.get(key, {})}
+        own[key] = {
+            **{n: v for n, v in defaults.get(key, {}).items() if n in free},
+            **own.get(key, {}),
+        }
     own.setdefault("returns", defaults.get("returns", ""))
     own["rules"] = tuple(own.get("rules", ()))
     if params is not None and not parse_signature(params).varkwargs:
         for key in ("drop", "refuse", "rename", "values"):
             strangers = set(own.get(key, ())) - set(names)
             if strangers:
-                raise TableError(f"{where}: {key} names {sorted(strangers)}, which params does not have")
+                raise TableError(
+                    f"{where}: {key} names {sorted(strangers)}, which params does not have"
+                )
     return Overload(**own)
 
 
@@ -124,7 +149,8 @@ def _status(overloads: tuple[Overload, ...], row: Mapping[str, Any]) -> str:
     """What the row itself shows, so that most rows need not say it."""
     if not any(overload.portable for overload in overloads):
         return "missing"
-    if any(overload.helper or overload.emit.count("(") > 1 for overload in overloads):
+    main = overloads[0]
+    if (main.helper and not main.mindspore) or main.emit.count("(") > 1:
         return "composed"
     if all(overload.plain for overload in overloads):
         return "supported"
@@ -141,7 +167,9 @@ def _examples(row: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
 def _only_known(mapping: Mapping[str, Any], known: frozenset[str], where: str) -> None:
     unknown = set(mapping) - known
     if unknown:
-        raise TableError(f"{where}: unknown keys {sorted(unknown)}; known are {', '.join(sorted(known))}")
+        raise TableError(
+            f"{where}: unknown keys {sorted(unknown)}; known are {', '.join(sorted(known))}"
+        )
 
 
 def _one_of(value: str, known: tuple[str, ...], where: str, key: str) -> str:

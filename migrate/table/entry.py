@@ -33,10 +33,16 @@ class Overload:
     mint: str = ""  # the same API in mindspore.mint, same argument names as torch
     emit: str = ""  # or: an expression with {param} holes
     helper: str = ""  # or: a piece of migrate/port/helpers with torch's own signature
-    rename: Mapping[str, str] = field(default_factory=dict)  # torch parameter -> MindSpore parameter
-    pin: Mapping[str, str] = field(default_factory=dict)  # MindSpore parameter -> source, unless given
+    rename: Mapping[str, str] = field(
+        default_factory=dict
+    )  # torch parameter -> MindSpore parameter
+    pin: Mapping[str, str] = field(
+        default_factory=dict
+    )  # MindSpore parameter -> source, unless given
     drop: tuple[str, ...] = ()  # torch parameters without effect here
-    refuse: Mapping[str, str] = field(default_factory=dict)  # torch parameter -> why not, unless default
+    refuse: Mapping[str, str] = field(
+        default_factory=dict
+    )  # torch parameter -> why not, unless default
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # constant -> constant
     rules: tuple[str, ...] = ()  # computed changes, see migrate/port/rules
     returns: str = ""  # what a call gives, for inference: Tensor, tuple[Tensor], int, Size, ...

@@ -54,7 +54,9 @@ def parse_signature(text: str) -> Signature:
     """Read `"input, dim: int, keepdim=False, *, out=None"`; raises SyntaxError when it is not a parameter list."""
     arguments = ast.parse(f"def f({text}): ...").body[0].args  # type: ignore[attr-defined]
     parameters: list[Parameter] = []
-    positional = [(a, "positional") for a in arguments.posonlyargs] + [(a, "normal") for a in arguments.args]
+    positional = [(a, "positional") for a in arguments.posonlyargs] + [
+        (a, "normal") for a in arguments.args
+    ]
     defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
     for (argument, kind), default in zip(positional, defaults, strict=True):
         parameters.append(_parameter(argument, default, kind))

@@ -37,7 +37,10 @@ def _resize_rows(size_in, size_out, step, mode, align_corners, antialias):
             x = step * i if align_corners else step * (i + 0.5) - 0.5
             if mode == "bicubic":
                 low = math.floor(x)
-                yield [(min(max(low + k, 0), size_in - 1), _cubic(x - low - k, -0.75)) for k in (-1, 0, 1, 2)]
+                yield [
+                    (min(max(low + k, 0), size_in - 1), _cubic(x - low - k, -0.75))
+                    for k in (-1, 0, 1, 2)
+                ]
             else:
                 x = max(x, 0.0)
                 low = min(int(x), size_in - 1)
@@ -81,7 +84,9 @@ def interpolate(
     if size is not None:
         sizes = (size,) * ndim if isinstance(size, int) else tuple(size)
     else:
-        factors = scale_factor if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * ndim
+        factors = (
+            scale_factor if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * ndim
+        )
         sizes = tuple([int(input.shape[i + 2] * factors[i]) for i in range(ndim)])
         if not recompute_scale_factor and not align_corners:
             for i in range(ndim):

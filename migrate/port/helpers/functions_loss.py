@@ -22,9 +22,7 @@ def binary_cross_entropy(
     return _reduce_loss(loss if weight is None else loss * weight, reduction)
 
 
-def kl_div(
-    input, target, size_average=None, reduce=None, reduction="mean", log_target=False
-):
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """torch's kl_div, differentiable in both arguments."""
     if log_target:
         loss = ops.exp(target) * (target - input)
@@ -57,7 +55,9 @@ def cosine_embedding_loss(
     second = ops.sum(ops.square(input2), dim=-1) + 1e-12
     cosine = dot / ops.sqrt(first * second)
     apart = ops.clamp(cosine - margin, min=0)
-    loss = ops.where(target == 1, 1 - cosine, ops.where(target == -1, apart, ops.zeros_like(cosine)))
+    loss = ops.where(
+        target == 1, 1 - cosine, ops.where(target == -1, apart, ops.zeros_like(cosine))
+    )
     return _reduce_loss(loss, reduction)
 
 

@@ -13,7 +13,10 @@ def _conv_padding(padding, padding_mode, ndim):
     if isinstance(padding, str):
         return {"pad_mode": padding}
     sides = per_axis(padding, ndim)
-    return {"pad_mode": "pad", "padding": sides[0] if ndim == 1 else tuple(p for p in sides for _ in (0, 1))}
+    return {
+        "pad_mode": "pad",
+        "padding": sides[0] if ndim == 1 else tuple(p for p in sides for _ in (0, 1)),
+    }
 
 
 def _edges(padding, padding_mode, kernel_size, dilation, ndim):

@@ -1,7 +1,7 @@
 """Transposed convolutions with torch's constructors; output_padding enlarges the result, not its edge."""
 
 import mindspore
-from mindspore import nn, ops
+from mindspore import nn
 
 from migrate.port.helpers.modules_shape import per_axis
 

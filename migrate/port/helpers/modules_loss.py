@@ -10,6 +10,21 @@ def reduce_loss(loss, reduction):
     return loss.sum() if reduction == "sum" else loss
 
 
+class BCELoss(nn.Cell):
+    """Binary cross entropy whose weight broadcasts; MindSpore's kernel reads past a smaller one."""
+
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        self.weight = weight
+        self.reduction = reduction
+
+    def construct(self, input, target):
+        weight = ops.ones_like(input)
+        if self.weight is not None:
+            weight = weight * self.weight
+        return ops.binary_cross_entropy(input, target, weight, self.reduction)
+
+
 class CrossEntropyLoss(nn.CrossEntropyLoss):
     """nn.CrossEntropyLoss for class indices of any integer type, or class probabilities."""
 

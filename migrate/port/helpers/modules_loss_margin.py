@@ -39,7 +39,10 @@ class TripletMarginLoss(TripletMarginWithDistanceLoss):
         reduction="mean",
     ):
         super().__init__(
-            distance_function=PairwiseDistance(p, eps), margin=margin, swap=swap, reduction=reduction
+            distance_function=PairwiseDistance(p, eps),
+            margin=margin,
+            swap=swap,
+            reduction=reduction,
         )
 
 

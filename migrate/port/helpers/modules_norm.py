@@ -1,13 +1,15 @@
 """Normalisation layers with torch's constructors and torch's statistics."""
 
 import mindspore
-from mindspore import nn, ops
+from mindspore import nn
 
 
 def _kept_share(momentum):
     """torch states the weight of the new batch, MindSpore that of the running value."""
     if momentum is None:
-        raise NotImplementedError("momentum=None, a cumulative average, has no counterpart in MindSpore")
+        raise NotImplementedError(
+            "momentum=None, a cumulative average, has no counterpart in MindSpore"
+        )
     return 1 - momentum
 
 
@@ -93,7 +95,15 @@ class GroupNorm(nn.GroupNorm):
     """nn.GroupNorm with torch's arguments."""
 
     def __init__(
-        self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True
+        self,
+        num_groups,
+        num_channels,
+        eps=1e-05,
+        affine=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
     ):
         super().__init__(num_groups, num_channels, eps, affine, dtype=dtype or mindspore.float32)
         self.beta.requires_grad = affine and bias
@@ -103,7 +113,13 @@ class LayerNorm(nn.LayerNorm):
     """nn.LayerNorm with torch's arguments: any number of axes, with or without weight and bias."""
 
     def __init__(
-        self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None
+        self,
+        normalized_shape,
+        eps=1e-05,
+        elementwise_affine=True,
+        bias=True,
+        device=None,
+        dtype=None,
     ):
         if isinstance(normalized_shape, int):
             normalized_shape = (normalized_shape,)

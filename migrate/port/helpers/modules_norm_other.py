@@ -8,7 +8,9 @@ from mindspore import Parameter, nn, ops
 class RMSNorm(nn.Cell):
     """Divides by the root of the mean square over the last axes."""
 
-    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
+    def __init__(
+        self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None
+    ):
         super().__init__()
         self.normalized_shape = (
             (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -67,7 +69,10 @@ class _InstanceNorm(nn.Cell):
             count = x.size / (x.shape[0] * x.shape[1])
             unbiased = var.mean(0).reshape(-1) * (count / (count - 1))
             kept = 1 - self.momentum
-            ops.assign(self.running_mean, self.running_mean * kept + self.momentum * mean.mean(0).reshape(-1))
+            ops.assign(
+                self.running_mean,
+                self.running_mean * kept + self.momentum * mean.mean(0).reshape(-1),
+            )
             ops.assign(self.running_var, self.running_var * kept + self.momentum * unbiased)
         x = (x - mean) * ops.rsqrt(var + self.eps)
         if self.weight is not None:

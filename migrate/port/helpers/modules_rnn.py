@@ -11,7 +11,11 @@ class RNNCell(nn.RNNCell):
         self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None
     ):
         super().__init__(
-            input_size, hidden_size, has_bias=bias, nonlinearity=nonlinearity, dtype=dtype or mindspore.float32
+            input_size,
+            hidden_size,
+            has_bias=bias,
+            nonlinearity=nonlinearity,
+            dtype=dtype or mindspore.float32,
         )
 
     def construct(self, input, hx=None):

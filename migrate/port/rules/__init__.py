@@ -46,7 +46,9 @@ def rule(*examples: Example) -> Callable[[Callable[[Call], None]], Callable[[Cal
 
     def register(change: Callable[[Call], None]) -> Callable[[Call], None]:
         why = import_module(change.__module__).__doc__ or ""
-        _registered[change.__name__] = Rule(change.__name__, change, examples, why.strip().partition("\n")[0])
+        _registered[change.__name__] = Rule(
+            change.__name__, change, examples, why.strip().partition("\n")[0]
+        )
         return change
 
     return register

@@ -8,8 +8,13 @@ from migrate.port.rules import becomes, rule
 
 @rule(
     becomes("nn.AdaptiveAvgPool2d(7)", "nn.AdaptiveAvgPool2d(7)"),
-    becomes("nn.Sequential(nn.AdaptiveAvgPool2d(1))", "nn.SequentialCell(helpers.GlobalAvgPool2d())"),
-    becomes("nn.Sequential(nn.AdaptiveAvgPool2d((1, 1)))", "nn.SequentialCell(helpers.GlobalAvgPool2d())"),
+    becomes(
+        "nn.Sequential(nn.AdaptiveAvgPool2d(1))", "nn.SequentialCell(helpers.GlobalAvgPool2d())"
+    ),
+    becomes(
+        "nn.Sequential(nn.AdaptiveAvgPool2d((1, 1)))",
+        "nn.SequentialCell(helpers.GlobalAvgPool2d())",
+    ),
 )
 def adaptive_avg_pool(call: Call) -> None:
     size = call.constant("output_size")

@@ -22,10 +22,15 @@ def complement_momentum(call: Call) -> None:
         return
     momentum = call.constant("momentum")
     if momentum is None:
-        raise Refusal("momentum=None: the cumulative average has no counterpart in MindSpore", "give a number")
+        raise Refusal(
+            "momentum=None: the cumulative average has no counterpart in MindSpore", "give a number"
+        )
     if momentum is MISSING:
         left = cst.Integer("1")
         minus = cst.Subtract(cst.SimpleWhitespace(" "), cst.SimpleWhitespace(" "))
-        call.replace("momentum", ("momentum", cst.BinaryOperation(left, minus, atomic(call.value("momentum")))))
+        call.replace(
+            "momentum",
+            ("momentum", cst.BinaryOperation(left, minus, atomic(call.value("momentum")))),
+        )
     else:
         call.replace("momentum", ("momentum", repr(round(1 - momentum, 12))))

@@ -11,13 +11,21 @@ from migrate.resolve.values import INT, NUMBER, Known, Value, options_of
 
 @rule(
     becomes("nn.Conv2d(3, 8, 3)", "nn.Conv2d(3, 8, 3, pad_mode='pad', has_bias=True)"),
-    becomes("nn.Conv2d(3, 8, 3, padding=1)", "nn.Conv2d(3, 8, 3, pad_mode='pad', padding=1, has_bias=True)"),
-    becomes("nn.Conv2d(3, 8, 3, 2, 1)", "nn.Conv2d(3, 8, 3, stride=2, pad_mode='pad', padding=1, has_bias=True)"),
+    becomes(
+        "nn.Conv2d(3, 8, 3, padding=1)",
+        "nn.Conv2d(3, 8, 3, pad_mode='pad', padding=1, has_bias=True)",
+    ),
+    becomes(
+        "nn.Conv2d(3, 8, 3, 2, 1)",
+        "nn.Conv2d(3, 8, 3, stride=2, pad_mode='pad', padding=1, has_bias=True)",
+    ),
     becomes(
         "nn.Conv2d(3, 8, 3, padding=(1, 2))",
         "nn.Conv2d(3, 8, 3, pad_mode='pad', padding=(1, 1, 2, 2), has_bias=True)",
     ),
-    becomes("nn.Conv2d(3, 8, 3, padding='valid')", "nn.Conv2d(3, 8, 3, pad_mode='valid', has_bias=True)"),
+    becomes(
+        "nn.Conv2d(3, 8, 3, padding='valid')", "nn.Conv2d(3, 8, 3, pad_mode='valid', has_bias=True)"
+    ),
     becomes(
         "nn.Conv2d(3, 8, k, padding=(k - 1) // 2)",
         "nn.Conv2d(3, 8, k, pad_mode='pad', padding=(k - 1) // 2, has_bias=True)",
@@ -32,11 +40,15 @@ def conv_padding(call: Call) -> None:
     padding = call.constant("padding")
     if padding is MISSING:
         if not _is_number(call.value("padding"), call.type("padding")):
-            raise Refusal("padding may be a number or one for each axis, which is only known at run time")
+            raise Refusal(
+                "padding may be a number or one for each axis, which is only known at run time"
+            )
         call.replace("padding", ("pad_mode", "'pad'"), ("padding", call.value("padding")))
     elif isinstance(padding, str):
         if padding == "same" and not _odd_kernel(call):
-            raise Refusal("padding='same' with an even kernel puts the odd column on the other side in MindSpore")
+            raise Refusal(
+                "padding='same' with an even kernel puts the odd column on the other side in MindSpore"
+            )
         call.replace("padding", ("pad_mode", repr(padding)))
     elif isinstance(padding, int):
         call.replace("padding", ("pad_mode", "'pad'"), ("padding", str(padding)))
@@ -52,7 +64,9 @@ def _is_number(node: cst.BaseExpression, kind: Value) -> bool:
     """Surely one number: by type, or because no tuple can be divided or subtracted."""
     if all(option in (INT, NUMBER) or isinstance(option, Known) for option in options_of(kind)):
         return True
-    return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.FloorDivide | cst.Subtract)
+    return isinstance(node, cst.BinaryOperation) and isinstance(
+        node.operator, cst.FloorDivide | cst.Subtract
+    )
 
 
 def _odd_kernel(call: Call) -> bool:

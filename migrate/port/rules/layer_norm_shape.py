@@ -30,12 +30,17 @@ def layer_norm_shape(call: Call) -> None:
     if slot.source is not None:
         slot.source = slot.source.with_changes(value=node)
     if axes != 1:
-        call.extra += [(name, expression(f"-{axes}")) for name in ("begin_norm_axis", "begin_params_axis")]
+        call.extra += [
+            (name, expression(f"-{axes}")) for name in ("begin_norm_axis", "begin_params_axis")
+        ]
 
 
 def _axes(node: cst.BaseExpression, kind: Value) -> tuple[int, cst.BaseExpression]:
     options = options_of(kind)
-    if all(option in (INT, NUMBER) or (isinstance(option, Known) and isinstance(option.value, int)) for option in options):
+    if all(
+        option in (INT, NUMBER) or (isinstance(option, Known) and isinstance(option.value, int))
+        for option in options
+    ):
         element = cst.Element(node, comma=cst.Comma())
         return 1, cst.Tuple([element], lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     if isinstance(kind, TupleOf):

@@ -16,7 +16,10 @@ from migrate.port.rules import becomes, rule
         "nn.MaxPool2d(kernel_size=3, stride=2, padding=1)",
         "nn.MaxPool2d(kernel_size=3, stride=2, pad_mode='pad', padding=1)",
     ),
-    becomes("nn.MaxPool2d(3, 2, ceil_mode=True)", "nn.MaxPool2d(3, stride=2, pad_mode='pad', ceil_mode=True)"),
+    becomes(
+        "nn.MaxPool2d(3, 2, ceil_mode=True)",
+        "nn.MaxPool2d(3, stride=2, pad_mode='pad', ceil_mode=True)",
+    ),
     becomes("nn.MaxPool2d(size())", "helpers.MaxPool2d(size())"),
     becomes("nn.MaxPool2d(2, return_indices=True)", "helpers.MaxPool2d(2, return_indices=True)"),
 )
