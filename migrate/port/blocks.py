@@ -43,12 +43,14 @@ class BlockRewriter(CallRewriter):
         return self._marked(updated_node)
 
     def visit_Try(self, node: cst.Try) -> None:
+        super().visit_Try(node)
         self._marks.append([])
 
     def leave_Try(self, original_node: cst.Try, updated_node: cst.Try) -> cst.Try:
         return self._marked(updated_node)
 
     def visit_While(self, node: cst.While) -> None:
+        super().visit_While(node)
         self._marks.append([])
 
     def leave_While(self, original_node: cst.While, updated_node: cst.While) -> cst.While:
@@ -152,6 +154,8 @@ class BlockRewriter(CallRewriter):
                 return updated_node.with_changes(targets=[*updated_node.targets, extra])
         if id(value) in self.vanished:
             return updated_node
+        if _assigns_itself(updated_node) and not _assigns_itself(original_node):
+            return cst.RemoveFromParent()  # x = x.to(device)
         return self._assignment_without_effect(original_node, updated_node)
 
     def _assignment_without_effect(
@@ -368,6 +372,12 @@ def _flat(body: cst.BaseSuite, node: cst.If) -> cst.FlattenSentinel[cst.BaseStat
         leading_lines=[*node.leading_lines, *getattr(first, "leading_lines", ())]
     )
     return cst.FlattenSentinel(statements)  # type: ignore[arg-type]
+
+
+def _assigns_itself(node: cst.Assign) -> bool:
+    if len(node.targets) != 1 or not isinstance(node.value, cst.Name | cst.Attribute):
+        return False
+    return code(node.targets[0].target) == code(node.value)
 
 
 def _two_targets(node: cst.For) -> cst.For:

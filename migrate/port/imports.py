@@ -7,12 +7,13 @@ import ast
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
-from migrate.port.blocks import BlockRewriter, is_gone, without_empty
+from migrate.port.blocks import is_gone, without_empty
+from migrate.port.steps import StepRewriter
 from migrate.resolve.modules import absolute_name
 from migrate.resolve.values import External
 
 
-class Rewriter(BlockRewriter):
+class Rewriter(StepRewriter):
     """The whole pass over one file."""
 
     first_import: int | None = None
@@ -76,7 +77,7 @@ class Rewriter(BlockRewriter):
 
     def leave_Module(self, original_node: cst.Module, updated_node: cst.Module) -> cst.Module:
         lines = import_lines(self.spelling.imports, self.spelling.torch)
-        body = list(updated_node.body)
+        body = self.arranged(original_node.body, list(updated_node.body))
         at = next((i for i, statement in enumerate(body) if is_gone(statement)), None)
         new = [cst.parse_statement(line) for line in lines]
         if new and at is None:

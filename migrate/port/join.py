@@ -32,6 +32,9 @@ _STATEMENTS = (
     ast.AsyncFor,
     ast.If,
     ast.Return,
+    ast.While,
+    ast.Try,
+    ast.TryStar,
 )
 
 
@@ -220,6 +223,15 @@ class Joiner(cst.CSTTransformer):
 
     def visit_If(self, node: cst.If) -> None:
         self._take(node, ast.If)
+
+    def visit_While(self, node: cst.While) -> None:
+        self._take(node, ast.While)
+
+    def visit_Try(self, node: cst.Try) -> None:
+        self._take(node, ast.Try)
+
+    def visit_TryStar(self, node: cst.TryStar) -> None:
+        self._take(node, ast.TryStar)
 
     def visit_Return(self, node: cst.Return) -> None:
         self._take(node, ast.Return)

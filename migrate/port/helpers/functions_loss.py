@@ -22,6 +22,23 @@ def binary_cross_entropy(
     return _reduce_loss(loss if weight is None else loss * weight, reduction)
 
 
+def binary_cross_entropy_with_logits(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    reduce=None,
+    reduction="mean",
+    pos_weight=None,
+):
+    """torch's loss; MindSpore's CPU gradient can be wrong after a call of another size."""
+    tail = ops.log1p(ops.exp(-ops.abs(input))) + ops.relu(-input)
+    if pos_weight is not None:
+        tail = tail * ((pos_weight - 1) * target + 1)
+    loss = (1 - target) * input + tail
+    return _reduce_loss(loss if weight is None else loss * weight, reduction)
+
+
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """torch's kl_div, differentiable in both arguments."""
     if log_target:
@@ -179,3 +196,31 @@ def triplet_margin_with_distance_loss(
     if swap:
         far = ops.minimum(far, distance(positive, negative))
     return _reduce_loss(ops.clamp(near - far + margin, min=0), reduction)
+
+
+def ctc_loss(
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    blank=0,
+    reduction="mean",
+    zero_infinity=False,
+):
+    """torch's ctc_loss; lengths may be tuples, targets padded to one row a sample."""
+    if not isinstance(input_lengths, mindspore.Tensor):
+        input_lengths = mindspore.Tensor(input_lengths, mindspore.int64)
+    if not isinstance(target_lengths, mindspore.Tensor):
+        target_lengths = mindspore.Tensor(target_lengths, mindspore.int64)
+    loss = ops.ctc_loss(
+        log_probs,
+        targets,
+        input_lengths.astype(mindspore.int64),
+        target_lengths.astype(mindspore.int64),
+        blank=blank,
+        reduction="none",
+        zero_infinity=zero_infinity,
+    )[0]
+    if reduction == "mean":
+        loss = loss / ops.clamp(target_lengths, min=1)
+    return _reduce_loss(loss, reduction)

@@ -6,13 +6,12 @@ from mindspore import ops
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
     """torch's layer_norm; ops.layer_norm has no CPU kernel."""
-    axes = len(normalized_shape)
     shape = tuple(normalized_shape)
+    first = input.ndim - len(shape)
     weight = ops.ones(shape, input.dtype) if weight is None else weight
     bias = ops.zeros(shape, input.dtype) if bias is None else bias
-    return ops.LayerNorm(begin_norm_axis=-axes, begin_params_axis=-axes, epsilon=eps)(
-        input, weight, bias
-    )[0]
+    norm = ops.LayerNorm(begin_norm_axis=first, begin_params_axis=first, epsilon=eps)
+    return norm(input, weight, bias)[0]
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):

@@ -6,33 +6,37 @@ from mindspore import ops
 from migrate.port.helpers.functions_convolution import _conv_sizes
 
 
-def conv_transpose2d(
-    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
-):
-    """torch's conv_transpose2d: the input spread out by the stride, then a plain convolution."""
-    stride, padding = _conv_sizes(stride, 2), _conv_sizes(padding, 2)
-    extra, dilation = _conv_sizes(output_padding, 2), _conv_sizes(dilation, 2)
-    x = input if input.ndim == 4 else input.expand_dims(0)
-    batch, channels, height, width = x.shape
-    spread = ops.pad(
-        x.reshape((batch, channels, height, 1, width, 1)),
-        (0, stride[1] - 1, 0, 0, 0, stride[0] - 1),
-    ).reshape((batch, channels, height * stride[0], width * stride[1]))
-    pads = ()
-    for axis in (1, 0):
-        edge = dilation[axis] * (weight.shape[2 + axis] - 1) - padding[axis]
-        pads += (edge, edge + extra[axis] - (stride[axis] - 1))
-    kernel = weight.reshape((groups, channels // groups) + weight.shape[1:]).swapaxes(1, 2)
-    kernel = kernel.reshape((-1, channels // groups) + weight.shape[2:])
-    output = ops.conv2d(
-        ops.pad(spread, pads),
-        ops.flip(kernel, (2, 3)),
-        bias=bias,
-        pad_mode="valid",
-        dilation=dilation,
-        groups=groups,
-    )
-    return output if input.ndim == 4 else output.squeeze(0)
+def _spread_axis(x, axis, stride):
+    """Put stride - 1 zeros after every element of an axis."""
+    if stride == 1:
+        return x
+    zeros = ops.zeros(x.shape[: axis + 1] + (stride - 1,) + x.shape[axis + 1 :], x.dtype)
+    wide = ops.cat((x.expand_dims(axis + 1), zeros), axis=axis + 1)
+    return wide.reshape(x.shape[:axis] + (-1,) + x.shape[axis + 1 :])
+
+
+def _pad_or_crop(x, axis, before, after):
+    """Pad one axis with zeros; a negative number takes elements away."""
+    if before < 0 or after < 0:
+        last = x.shape[axis] + min(after, 0)
+        x = x[(slice(None),) * axis + (slice(max(-before, 0), last),)]
+    if before > 0 or after > 0:
+        pads = (0, 0) * (x.ndim - axis - 1) + (max(before, 0), max(after, 0))
+        x = ops.pad(x, pads)
+    return x
+
+
+def _transposed(input, weight, stride, padding, output_padding, groups, dilation, ndim):
+    """The plain convolution's input and kernel that give the transposed convolution."""
+    x = input if input.ndim == ndim + 2 else input.expand_dims(0)
+    for axis in range(ndim):
+        x = _spread_axis(x, axis + 2, stride[axis])
+        edge = dilation[axis] * (weight.shape[axis + 2] - 1) - padding[axis]
+        # The zeros after the last element are part of the spread-out input: take them off again.
+        x = _pad_or_crop(x, axis + 2, edge, edge + output_padding[axis] - (stride[axis] - 1))
+    kernel = weight.reshape((groups, weight.shape[0] // groups) + weight.shape[1:])
+    kernel = kernel.swapaxes(1, 2).reshape((-1, weight.shape[0] // groups) + weight.shape[2:])
+    return x, ops.flip(kernel, tuple(range(2, ndim + 2)))
 
 
 def conv_transpose1d(
@@ -52,36 +56,46 @@ def conv_transpose1d(
     return output if input.ndim == 3 else output.squeeze(0)
 
 
+def conv_transpose2d(
+    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
+):
+    """torch's conv_transpose2d: the input spread out by the stride, then a plain convolution."""
+    dilation = _conv_sizes(dilation, 2)
+    x, kernel = _transposed(
+        input,
+        weight,
+        _conv_sizes(stride, 2),
+        _conv_sizes(padding, 2),
+        _conv_sizes(output_padding, 2),
+        groups,
+        dilation,
+        2,
+    )
+    output = ops.conv2d(
+        x, kernel, bias=bias, pad_mode="valid", dilation=dilation, groups=groups
+    )
+    return output if input.ndim == 4 else output.squeeze(0)
+
+
 def conv_transpose3d(
     input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
 ):
     """torch's conv_transpose3d: the input spread out by the stride, then a plain convolution."""
-    stride, padding = _conv_sizes(stride, 3), _conv_sizes(padding, 3)
-    extra, dilation = _conv_sizes(output_padding, 3), _conv_sizes(dilation, 3)
-    x = input if input.ndim == 5 else input.expand_dims(0)
-    batch, channels = x.shape[:2]
-    for axis in range(3):
-        x = _spread(x, 2 + axis, stride[axis])
-    pads = ()
-    for axis in (2, 1, 0):
-        edge = dilation[axis] * (weight.shape[2 + axis] - 1) - padding[axis]
-        pads += (edge, edge + extra[axis] - (stride[axis] - 1))
-    kernel = weight.reshape((groups, channels // groups) + weight.shape[1:]).swapaxes(1, 2)
-    kernel = ops.flip(kernel.reshape((-1, channels // groups) + weight.shape[2:]), (2, 3, 4))
+    dilation = _conv_sizes(dilation, 3)
+    x, kernel = _transposed(
+        input,
+        weight,
+        _conv_sizes(stride, 3),
+        _conv_sizes(padding, 3),
+        _conv_sizes(output_padding, 3),
+        groups,
+        dilation,
+        3,
+    )
     output = ops.conv3d(
-        ops.pad(x, pads), kernel, bias=bias, pad_mode="valid", dilation=dilation, groups=groups
+        x, kernel, bias=bias, pad_mode="valid", dilation=dilation, groups=groups
     )
     return output if input.ndim == 5 else output.squeeze(0)
-
-
-def _spread(x, axis, stride):
-    """Put stride - 1 zeros after every element of an axis."""
-    if stride == 1:
-        return x
-    zeros = ops.zeros(x.shape + (stride - 1,), x.dtype)
-    wide = ops.cat((x.expand_dims(-1), zeros), axis=-1)
-    wide = ops.moveaxis(wide, -1, axis + 1)
-    return wide.reshape(x.shape[:axis] + (-1,) + x.shape[axis + 1 :])
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):

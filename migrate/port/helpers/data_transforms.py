@@ -1,0 +1,205 @@
+"""torchvision.transforms that mindspore.dataset.vision lacks, or applies differently to PIL images."""
+
+import random
+
+import numpy as np
+from mindspore import Tensor
+from mindspore.dataset import vision
+from PIL import Image, ImageEnhance, ImageOps
+
+
+class Compose:
+    """Apply transforms one after the other, to PIL images first and to CHW arrays after ToTensor."""
+
+    def __init__(self, transforms):
+        self.transforms = list(transforms)
+        arrays = (vision.ToTensor, PILToTensor, ToDtype)
+        on_arrays = (vision.Normalize, vision.RandomErasing, vision.Erase)
+        layout_changed = False
+        for one in self.transforms:
+            if layout_changed and type(one).__module__.startswith("mindspore"):
+                if not isinstance(one, on_arrays):
+                    raise TypeError(
+                        f"{type(one).__name__} takes images, but comes after ToTensor: "
+                        "it would mistake channels for rows. Move ToTensor behind it."
+                    )
+            layout_changed = layout_changed or isinstance(one, arrays)
+
+    def __call__(self, img):
+        for transform in self.transforms:
+            img = transform(img)
+        return img
+
+
+class RandomApply:
+    """Apply all transforms, or none."""
+
+    def __init__(self, transforms, p=0.5):
+        self.transforms = transforms
+        self.p = p
+
+    def __call__(self, img):
+        return Compose(self.transforms)(img) if random.random() < self.p else img
+
+
+class RandomChoice:
+    """Apply one of the transforms, p giving their weights."""
+
+    def __init__(self, transforms, p=None):
+        self.transforms = transforms
+        self.p = p
+
+    def __call__(self, img):
+        return random.choices(self.transforms, weights=self.p)[0](img)
+
+
+class RandomOrder:
+    """Apply all transforms in random order."""
+
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def __call__(self, img):
+        for transform in random.sample(list(self.transforms), len(self.transforms)):
+            img = transform(img)
+        return img
+
+
+class ColorJitter:
+    """Change brightness, contrast, saturation and hue of a PIL image, in random order."""
+
+    def __init__(self, brightness=0, contrast=0, saturation=0, hue=0):
+        around_one = {
+            ImageEnhance.Brightness: brightness,
+            ImageEnhance.Contrast: contrast,
+            ImageEnhance.Color: saturation,
+        }
+        self.changes = []
+        for enhance, amount in around_one.items():
+            span = amount if isinstance(amount, (tuple, list)) else (max(0, 1 - amount), 1 + amount)
+            if amount:
+                self.changes.append((enhance, span))
+        if hue:
+            self.changes.append((None, hue if isinstance(hue, (tuple, list)) else (-hue, hue)))
+
+    def __call__(self, img):
+        for enhance, span in random.sample(self.changes, len(self.changes)):
+            amount = random.uniform(*span)
+            img = vision.AdjustHue(amount)(img) if enhance is None else enhance(img).enhance(amount)
+        return img
+
+
+class PILToTensor:
+    """A PIL image as a CHW array of its own type, without scaling."""
+
+    def __call__(self, pic):
+        array = np.array(pic)
+        return array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+
+
+class ToImage:
+    """PIL images stay PIL images, which is what mindspore.dataset.vision takes."""
+
+    def __call__(self, image):
+        return image if isinstance(image, Image.Image) else Image.fromarray(np.asarray(image))
+
+
+class ToDtype:
+    """An image as a CHW array of another type; with scale, 0 to 255 becomes 0 to 1."""
+
+    def __init__(self, dtype, scale=False):
+        self.dtype = np.dtype(str(dtype).rpartition(".")[2].lower())
+        self.scale = scale
+
+    def __call__(self, image):
+        array = PILToTensor()(image) if isinstance(image, Image.Image) else np.asarray(image)
+        if not self.scale or array.dtype.kind == self.dtype.kind:
+            return array.astype(self.dtype)
+        if self.dtype.kind == "f":
+            return (array / np.iinfo(array.dtype).max).astype(self.dtype)
+        most = np.iinfo(self.dtype).max
+        return (array * (most + 1 - 1e-3)).astype(self.dtype)
+
+
+class ConvertImageDtype(ToDtype):
+    """ToDtype that always scales."""
+
+    def __init__(self, dtype):
+        super().__init__(dtype, scale=True)
+
+
+class ToPILImage:
+    """A CHW Tensor, CHW float array or HWC uint8 array as a PIL image."""
+
+    def __init__(self, mode=None):
+        self.mode = mode
+
+    def __call__(self, pic):
+        array = pic.asnumpy() if isinstance(pic, Tensor) else np.asarray(pic)
+        if array.ndim == 3 and (isinstance(pic, Tensor) or array.dtype.kind == "f"):
+            array = array.transpose(1, 2, 0)
+        if array.dtype.kind == "f":
+            array = (array * 255).astype(np.uint8)
+        return Image.fromarray(array[:, :, 0] if array.shape[2:] == (1,) else array, self.mode)
+
+
+class RandomInvert:
+    """Invert the colours with probability p."""
+
+    def __init__(self, p=0.5):
+        self.p = p
+
+    def __call__(self, img):
+        return ImageOps.invert(img) if random.random() < self.p else img
+
+
+class RandomPosterize:
+    """Keep the given number of bits with probability p."""
+
+    def __init__(self, bits, p=0.5):
+        self.bits, self.p = bits, p
+
+    def __call__(self, img):
+        return ImageOps.posterize(img, self.bits) if random.random() < self.p else img
+
+
+class RandomSolarize:
+    """Invert the values from the threshold on, with probability p."""
+
+    def __init__(self, threshold, p=0.5):
+        self.threshold, self.p = threshold, p
+
+    def __call__(self, img):
+        return ImageOps.solarize(img, self.threshold) if random.random() < self.p else img
+
+
+class RandomAutocontrast:
+    """Stretch the values to the full range with probability p."""
+
+    def __init__(self, p=0.5):
+        self.p = p
+
+    def __call__(self, img):
+        return ImageOps.autocontrast(img) if random.random() < self.p else img
+
+
+class RandomEqualize:
+    """Equalize the histogram with probability p."""
+
+    def __init__(self, p=0.5):
+        self.p = p
+
+    def __call__(self, img):
+        return ImageOps.equalize(img) if random.random() < self.p else img
+
+
+class RandomAdjustSharpness:
+    """Change the sharpness with probability p."""
+
+    def __init__(self, sharpness_factor, p=0.5):
+        self.sharpness_factor, self.p = sharpness_factor, p
+
+    def __call__(self, img):
+        if random.random() >= self.p:
+            return img
+        return ImageEnhance.Sharpness(img).enhance(self.sharpness_factor)

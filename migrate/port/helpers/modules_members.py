@@ -1,0 +1,65 @@
+"""Walks over a Cell's members that give what torch's give: running statistics are buffers, not parameters."""
+
+from mindspore import nn
+
+_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
+
+
+def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
+    """Names and parameters, without the running statistics."""
+    for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
+        if not name.endswith(_RUNNING):
+            yield name, parameter
+
+
+def parameters(module, recurse=True):
+    """The parameters, without the running statistics."""
+    for _, parameter in named_parameters(module, recurse=recurse):
+        yield parameter
+
+
+def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
+    """Names and buffers, the running statistics among them."""
+    for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
+        if name.endswith(_RUNNING):
+            yield name, parameter
+    yield from module.named_buffers(prefix, recurse, remove_duplicate)
+
+
+def buffers(module, recurse=True):
+    """The buffers, the running statistics among them."""
+    for _, buffer in named_buffers(module, recurse=recurse):
+        yield buffer
+
+
+def set_requires_grad(module, requires_grad=True):
+    """Freeze or thaw all parameters; running statistics stay untrainable."""
+    for parameter in parameters(module):
+        parameter.requires_grad = requires_grad
+    return module
+
+
+def set_submodule(cell, target, module, strict=False):
+    """Replace the Cell at a dotted path."""
+    path, _, name = target.rpartition(".")
+    parent = cell.get_sub_cell(path) if path else cell
+    if strict and name not in parent.name_cells():
+        raise AttributeError(f"there is no Cell called {target!r}")
+    if isinstance(parent, (nn.SequentialCell, nn.CellList)):
+        parent[int(name)] = module
+    else:
+        setattr(parent, name, module)
+
+
+def pop_cell(cells, key):
+    """Remove a Cell from a list of Cells and return it."""
+    taken = cells[key]
+    del cells[key]
+    return taken
+
+
+def extend_sequential(cells, sequential):
+    """Append Cells one by one."""
+    for cell in sequential:
+        cells.append(cell)
+    return cells

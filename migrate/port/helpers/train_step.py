@@ -1,0 +1,148 @@
+"""What a ported training loop needs around value_and_grad."""
+
+import mindspore
+from mindspore import nn, ops
+
+
+def compiled(step):
+    """Compile a step in Graph mode; in PyNative mode leave it as it is."""
+    graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
+    return mindspore.jit(step) if graph else step
+
+
+class Gradients:
+    """torch's .grad of a group of parameters: backward adds to it, zero_grad clears it."""
+
+    def __init__(self, parameters):
+        self.parameters = list(parameters)
+        self.values = None
+
+    def add(self, gradients):
+        if self.values is None:
+            self.values = tuple(gradients)
+        else:
+            self.values = tuple(old + new for old, new in zip(self.values, gradients))
+
+    def clear(self):
+        self.values = None
+
+
+def clip_grad_norm(gradients, max_norm, norm_type=2.0):
+    """The gradients scaled down to a norm of at most `max_norm`, and the norm they had."""
+    if norm_type == float("inf"):
+        total = ops.stack([ops.abs(g).max() for g in gradients]).max()
+    else:
+        total = sum((ops.abs(g).astype(mindspore.float32) ** norm_type).sum() for g in gradients)
+        total = total ** (1.0 / norm_type)
+    factor = ops.minimum(max_norm / (total + 1e-6), mindspore.Tensor(1.0, mindspore.float32))
+    return tuple(g * factor.astype(g.dtype) for g in gradients), total
+
+
+def clip_grad_value(gradients, clip_value):
+    """The gradients with every value brought into [-clip_value, clip_value]."""
+    return tuple(ops.clamp(g, min=-clip_value, max=clip_value) for g in gradients)
+
+
+def mixed_precision(model, enabled=True, dtype=mindspore.float16):
+    """Let a model compute in lower precision where that is safe, once and for all."""
+    if enabled and not getattr(model, "_uses_mixed_precision", False):
+        mindspore.amp.auto_mixed_precision(model, amp_level="O1", dtype=dtype)
+        model._uses_mixed_precision = True
+
+
+class GradientReducer(nn.Cell):
+    """Averages gradients over all processes; with one process it passes them on."""
+
+    def __init__(self, parameters):
+        super().__init__()
+        self.shared = False
+        try:
+            size = mindspore.communication.get_group_size()
+        except RuntimeError:
+            size = 1
+        if size > 1:
+            self.shared = True
+            self.reduce = nn.DistributedGradReducer(parameters, mean=True, degree=size)
+
+    def construct(self, gradients):
+        if self.shared:
+            return self.reduce(gradients)
+        return gradients
+
+
+class GradScaler:
+    """torch's GradScaler: scales the loss, drops steps whose gradients overflowed, adapts the scale."""
+
+    def __init__(
+        self,
+        device="cuda",
+        init_scale=65536.0,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+    ):
+        self.enabled = enabled
+        self.factor = mindspore.Parameter(
+            mindspore.Tensor(init_scale if enabled else 1.0, mindspore.float32),
+            name="loss_scale",
+            requires_grad=False,
+        )
+        self.growth_factor = growth_factor
+        self.backoff_factor = backoff_factor
+        self.growth_interval = growth_interval
+        self.growth_tracker = 0
+        self.unscaled = False
+        self.overflowed = False
+
+    def scale(self, loss):
+        return loss * self.factor.astype(loss.dtype)
+
+    def unscale(self, gradients):
+        """Gradients of the bare loss; also looks for overflow."""
+        self.unscaled = True
+        if not self.enabled:
+            return gradients
+        self.overflowed = not bool(mindspore.amp.all_finite(gradients))
+        inverse = 1.0 / self.factor
+        return tuple(g * inverse.astype(g.dtype) for g in gradients)
+
+    def step(self, optimizer, gradients):
+        """Step, unless a gradient is infinite or not a number."""
+        if not self.unscaled:
+            gradients = self.unscale(gradients)
+        if not self.overflowed:
+            optimizer(gradients)
+
+    def update(self, new_scale=None):
+        if self.enabled:
+            if new_scale is not None:
+                self._set(float(new_scale))
+            elif self.overflowed:
+                self._set(self.get_scale() * self.backoff_factor)
+                self.growth_tracker = 0
+            else:
+                self.growth_tracker += 1
+                if self.growth_tracker == self.growth_interval:
+                    self._set(self.get_scale() * self.growth_factor)
+                    self.growth_tracker = 0
+        self.unscaled = self.overflowed = False
+
+    def get_scale(self):
+        return float(self.factor.asnumpy())
+
+    def is_enabled(self):
+        return self.enabled
+
+    def state_dict(self):
+        if not self.enabled:
+            return {}
+        return {"scale": self.get_scale(), "growth_tracker": self.growth_tracker}
+
+    def load_state_dict(self, state):
+        if self.enabled:
+            self._set(float(state["scale"]))
+            self.growth_tracker = int(state["growth_tracker"])
+
+    def _set(self, value):
+        self.factor.set_data(mindspore.Tensor(value, mindspore.float32))

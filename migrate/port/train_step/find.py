@@ -1,0 +1,131 @@
+"""Find the calls of a training step: backward, step, zero_grad, clipping and loss scaling."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate.port.context import Context
+from migrate.port.train_step.names import statements_below
+from migrate.resolve.hierarchy import ancestors
+from migrate.resolve.values import UNKNOWN, Instance, Value, options_of
+
+_CLIPS = {
+    "torch.nn.utils.clip_grad_norm_": "clip_norm",
+    "torch.nn.utils.clip_grad_norm": "clip_norm",
+    "torch.nn.utils.clip_grad_value_": "clip_value",
+}
+
+
+@dataclass(slots=True)
+class Backward:
+    """One `loss.backward()`."""
+
+    statement: ast.Expr
+    block: list[ast.stmt]
+    call: ast.Call
+    loss: ast.expr  # what is differentiated, loss scaling included
+    bare: ast.expr  # without it
+    scaler: str = ""
+
+
+@dataclass(slots=True)
+class Calls:
+    """What a function's own body holds of training steps."""
+
+    backwards: list[Backward] = field(default_factory=list)
+    steps: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)  # optimizer's source
+    zeros: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)
+    clips: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)
+    scaled_steps: list[tuple[ast.stmt, ast.Call, str, str]] = field(default_factory=list)
+    unscales: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)
+
+
+def find_calls(body: list[ast.stmt], context: Context) -> Calls:
+    """All training calls in a function's own body, in source order."""
+    found = Calls()
+    for block, statement in statements_below(body):
+        call = _call_of(statement)
+        if call is None or not isinstance(call.func, ast.Attribute | ast.Name):
+            continue
+        usage = context.usage(call.func)
+        if usage is not None and usage.api in _CLIPS:
+            found.clips.append((statement, call, _CLIPS[usage.api]))
+        elif isinstance(call.func, ast.Attribute):
+            _sort_method(found, block, statement, call, call.func, context)
+    _keep_optimizers(found, context)
+    return found
+
+
+def _call_of(statement: ast.stmt) -> ast.Call | None:
+    """The call that a statement is, or whose result it assigns."""
+    value = getattr(statement, "value", None)
+    if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) and isinstance(value, ast.Call):
+        return value
+    return None
+
+
+def _sort_method(
+    found: Calls,
+    block: list[ast.stmt],
+    statement: ast.stmt,
+    call: ast.Call,
+    function: ast.Attribute,
+    context: Context,
+) -> None:
+    receiver, name = function.value, function.attr
+    if name == "backward" and isinstance(statement, ast.Expr) and not call.args:
+        if _may_be(context.type(receiver), "torch.Tensor"):
+            scaler, bare = _unscaled(receiver)
+            found.backwards.append(Backward(statement, block, call, receiver, bare, scaler))
+    elif name == "zero_grad":
+        found.zeros.append((statement, call, ast.unparse(receiver)))
+    elif name == "step" and len(call.args) == 1 and isinstance(statement, ast.Expr):
+        found.scaled_steps.append(
+            (statement, call, ast.unparse(receiver), ast.unparse(call.args[0]))
+        )
+    elif name == "step" and not call.args:
+        found.steps.append((statement, call, ast.unparse(receiver)))
+    elif name == "unscale_" and len(call.args) == 1:
+        found.unscales.append((statement, call, ast.unparse(receiver)))
+
+
+def _unscaled(loss: ast.expr) -> tuple[str, ast.expr]:
+    """`scaler.scale(loss)` taken apart."""
+    if (
+        isinstance(loss, ast.Call)
+        and isinstance(loss.func, ast.Attribute)
+        and loss.func.attr == "scale"
+        and len(loss.args) == 1
+    ):
+        return ast.unparse(loss.func.value), loss.args[0]
+    return "", loss
+
+
+def _keep_optimizers(found: Calls, context: Context) -> None:
+    """A scheduler's step() is none of ours: keep receivers that are optimizers, by type or by use."""
+    scalers = {backward.scaler for backward in found.backwards if backward.scaler}
+    found.scaled_steps = [entry for entry in found.scaled_steps if entry[2] in scalers]
+    found.unscales = [entry for entry in found.unscales if entry[2] in scalers]
+    zeroed = {name for _, _, name in found.zeros}
+    kept = []
+    for statement, call, name in found.steps:
+        assert isinstance(call.func, ast.Attribute)
+        kind = context.type(call.func.value)
+        known = _is_a(kind, "torch.optim.Optimizer")
+        if known or (kind is UNKNOWN and (name in zeroed or "opt" in name.lower())):
+            kept.append((statement, call, name))
+    found.steps = kept
+
+
+def _is_a(value: Value, base: str) -> bool:
+    return any(
+        isinstance(option, Instance)
+        and isinstance(option.cls, str)
+        and base in ancestors(option.cls)
+        for option in options_of(value)
+    )
+
+
+def _may_be(value: Value, base: str) -> bool:
+    return value is UNKNOWN or _is_a(value, base)

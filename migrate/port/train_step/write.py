@@ -1,0 +1,116 @@
+"""Write a planned step: the forward function, value_and_grad, and the statements that use the gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from migrate.port.nodes import code
+from migrate.port.spelling import Spelling
+from migrate.port.train_step.plan import StepPlan
+
+Statement = cst.BaseStatement
+
+
+def forward_function(
+    plan: StepPlan, region: Sequence[Statement], loss: cst.BaseExpression
+) -> cst.FunctionDef:
+    """The statements that compute the loss, as a function of the data."""
+    outputs = [name for name in plan.outputs if name != code(loss)]
+    returned = ", ".join([code(loss), *outputs])
+    parameters = [cst.Param(cst.Name(name)) for name in plan.parameters]
+    back = cst.parse_statement(f"return {returned}")
+    body = list(region)
+    if body:
+        lines = list(getattr(body[0], "leading_lines", ()))
+        while lines and lines[0].comment is None:
+            lines.pop(0)
+        body[0] = body[0].with_changes(leading_lines=lines)
+    return cst.FunctionDef(
+        name=cst.Name(plan.forward_name),
+        params=cst.Parameters(params=parameters),
+        body=cst.IndentedBlock([*body, back]),
+        leading_lines=[cst.EmptyLine(indent=False)],
+    )
+
+
+def preparation(
+    plan: StepPlan, function: cst.FunctionDef, loss: cst.BaseExpression, spelling: Spelling, reduce: bool
+) -> list[Statement]:
+    """What stands in front of the loop: the forward function and the function that differentiates it."""
+    aux = ", has_aux=True" if _aux(plan, loss) else ""
+    gradient = f"{spelling.name('mindspore.value_and_grad')}({plan.forward_name}, None, {plan.optimizer}.parameters{aux})"
+    compiled = f"{plan.grad_name} = {spelling.name('helpers.compiled')}({gradient})"
+    statements: list[Statement] = [function, _blank_before(cst.parse_statement(compiled))]
+    if plan.accumulates and plan.owns_store:
+        store = f"{plan.store_name} = {spelling.name('helpers.Gradients')}({plan.optimizer}.parameters)"
+        statements.append(cst.parse_statement(store))
+    if reduce and plan.owns_store:
+        reducer = f"{_reducer(plan)} = {spelling.name('helpers.GradientReducer')}({plan.optimizer}.parameters)"
+        statements.append(cst.parse_statement(reducer))
+    return statements
+
+
+def backward_statements(plan: StepPlan, loss: cst.BaseExpression, spelling: Spelling, reduce: bool) -> list[Statement]:
+    """In place of `loss.backward()`."""
+    call = f"{plan.grad_name}({', '.join(plan.parameters)})"
+    aux = _aux(plan, loss)
+    target = code(loss) if isinstance(loss, cst.Name) else "_"
+    if aux:
+        target = f"({', '.join([target, *aux])})"
+    lines = [f"{target}, {plan.grads_name} = {call}"]
+    if reduce:
+        lines.append(f"{plan.grads_name} = {_reducer(plan)}({plan.grads_name})")
+    if plan.accumulates:
+        lines.append(f"{plan.store_name}.add({plan.grads_name})")
+    return [cst.parse_statement(line) for line in lines]
+
+
+def _aux(plan: StepPlan, loss: cst.BaseExpression) -> list[str]:
+    return [name for name in plan.outputs if name != code(loss)]
+
+
+def _reducer(plan: StepPlan) -> str:
+    return f"reduce_{plan.store_name}"
+
+
+def gradients(plan: StepPlan) -> str:
+    """The expression for the gradients that the optimizer is to use."""
+    return f"{plan.store_name}.values" if plan.accumulates else plan.grads_name
+
+
+def special_statement(
+    kind: str, plan: StepPlan, detail: str, call: cst.Call, target: str, spelling: Spelling
+) -> str:
+    """The line that takes the place of step, zero_grad, clipping or unscaling; empty removes it."""
+    grads = gradients(plan)
+    if kind == "zero":
+        return f"{plan.store_name}.clear()" if plan.accumulates else ""
+    if kind == "step":
+        return f"{plan.optimizer}({grads})"
+    if kind == "scaled_step":
+        return f"{detail}.step({plan.optimizer}, {grads})"
+    if kind == "unscale":
+        return f"{grads} = {detail}.unscale({grads})"
+    bound = _argument(call, 1, ("max_norm", "clip_value"))
+    if kind == "clip_value":
+        return f"{grads} = {spelling.name('helpers.clip_grad_value')}({grads}, {bound})"
+    norm = _argument(call, 2, ("norm_type",))
+    if norm in ("", "2", "2.0") and not target:
+        return f"{grads} = {spelling.name('mindspore.ops.clip_by_global_norm')}({grads}, {bound})"
+    rest = f", norm_type={norm}" if norm else ""
+    helper = f"{spelling.name('helpers.clip_grad_norm')}({grads}, {bound}{rest})"
+    return f"{grads}, {target or '_'} = {helper}"
+
+
+def _argument(call: cst.Call, position: int, names: tuple[str, ...]) -> str:
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value in names:
+            return code(argument.value)
+    plain = [argument for argument in call.args if argument.keyword is None]
+    return code(plain[position].value) if len(plain) > position else ""
+
+
+def _blank_before(statement: Statement) -> Statement:
+    return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
