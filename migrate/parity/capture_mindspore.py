@@ -58,6 +58,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
         "structure": [module.to_json() for module in modules],
         "randomness": randomness,
         "matching": asdict(matched),
+        "identity": start["identity"],
         "notes": [],
     }
     record.write_part(folder, "start", info, {})

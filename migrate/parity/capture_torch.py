@@ -91,7 +91,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     goal = _draw_target(what, model, given, job)
     model.load_state_dict(state)
     setup = _setup(what, model, given, goal, job)
-    start = {
+    start: dict[str, Any] = {
         "framework": "torch",
         "framework_version": torch.__version__,
         "python": platform.python_version(),
@@ -106,6 +106,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     arrays |= {f"input:{name}": _array(value) for name, value in given.items()}
     if goal is not None:
         arrays["target:"] = _array(goal)
+    start["identity"] = record.identity(arrays)
     progress.enter("writing the start")
     record.write_part(folder, "start", start, arrays)
     truth, events, floors, extra = _measure(

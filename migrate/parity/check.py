@@ -208,48 +208,45 @@ def mindspore_job(
 def _run_sides(
     request: Request, folder: Path, tell: Tell
 ) -> tuple[list[worker.Worker], dict[str, str]]:
-    """Run torch and MindSpore at the same time; MindSpore waits for torch's weights once it has
-    built its model.
+    """Run both frameworks at once; MindSpore waits for torch's weights when its model is built.
+
+    A torch record that is there already is used as it is.
     """
     tell(f"running torch and MindSpore ({' and '.join(request.modes)})")
-    workers = [
-        worker.start(
-            "torch",
-            torch_job(request, folder / "torch"),
-            folder / "work-torch",
-            python=request.torch_python,
-            timeout=request.timeout,
-        )
-    ]
+    workers: dict[str, worker.Worker] = {}
     failures: dict[str, str] = {}
     try:
+        if not (folder / "torch" / "run.json").is_file():
+            job = torch_job(request, folder / "torch")
+            workers["torch"] = _start(request, "torch", job, folder)
         for mode in request.modes:
             job = mindspore_job(request, mode, folder / mode, folder / "torch", wait=True)
-            workers.append(
-                worker.start(
-                    f"MindSpore ({mode})",
-                    job,
-                    folder / f"work-{mode}",
-                    python=request.ms_python,
-                    timeout=request.timeout,
-                )
-            )
-        waiting = list(workers)
+            workers[mode] = _start(request, mode, job, folder)
+        waiting = dict(workers)
         while waiting:
-            for side in list(waiting):
+            for name, side in list(waiting.items()):
                 try:
                     if not side.poll():
                         continue
-                    waiting.remove(side)
+                    del waiting[name]
                     side.check()
                 except worker.WorkerError as error:
-                    if side in waiting:
-                        waiting.remove(side)
-                    if side is workers[0]:
+                    waiting.pop(name, None)
+                    if name == "torch":
                         raise
-                    failures[request.modes[workers.index(side) - 1]] = str(error)
+                    failures[name] = str(error)
             time.sleep(0.02)
     finally:
-        for side in workers:
+        for side in workers.values():
             side.stop()
-    return workers, failures
+    return list(workers.values()), failures
+
+
+def _start(request: Request, name: str, job: dict[str, Any], folder: Path) -> worker.Worker:
+    return worker.start(
+        "torch" if name == "torch" else f"MindSpore ({name})",
+        job,
+        folder / f"work-{name}",
+        python=request.torch_python if name == "torch" else request.ms_python,
+        timeout=request.timeout,
+    )

@@ -26,18 +26,13 @@ class Suspect:
 
 
 def forward_suspects(comparison: Comparison) -> list[Suspect]:
-    """Calls whose inputs agree and whose outputs do not, in order of completion: inner before
-    outer.
-    """
-    found = []
-    for index, layer in enumerate(comparison.layers):
-        if layer.outputs_agree or not layer.inputs_agree:
-            continue
-        inner = _inner(comparison.layers, index)
-        if any(part.inputs_agree and not part.outputs_agree for part in inner):
-            continue  # a part of it is a suspect already
-        found.append(_suspect(layer, "forward", inner))
-    return found[:_MOST]
+    """Calls whose inputs agree and whose outputs do not, inner before outer, first call first."""
+    candidates = [
+        index
+        for index, layer in enumerate(comparison.layers)
+        if layer.inputs_agree and not layer.outputs_agree
+    ]
+    return _inner_first(comparison.layers, candidates, "forward")
 
 
 def unfinished_suspect(comparison: Comparison) -> Suspect | None:
@@ -62,14 +57,25 @@ def backward_suspects(comparison: Comparison) -> list[Suspect]:
             continue
         owned = _owned(comparison, layer)
         if any(not slope.ok for slope in layer.input_slopes) or owned & wrong:
-            candidates.append((index, layer))
-    found = []
-    for index, layer in reversed(candidates):
-        inner = _inner(comparison.layers, index)
-        if any(part is other for _, other in candidates for part in inner):
-            continue
-        found.append(_suspect(layer, "backward", inner))
-    return found[:_MOST]
+            candidates.append(index)
+    return _inner_first(comparison.layers, candidates[::-1], "backward")
+
+
+def _inner_first(layers: list[Layer], candidates: list[int], direction: Direction) -> list[Suspect]:
+    """Those without a suspect inside come first; the containers around them follow, deepest first.
+
+    A container matters when its parts turn out innocent in isolation: a tensor that several
+    calls share shows a wrong gradient at each of them, whoever made it wrong.
+    """
+    chosen = {id(layers[index]) for index in candidates}
+    innermost: list[Suspect] = []
+    outer: list[Suspect] = []
+    for index in candidates:
+        inner = _inner(layers, index)
+        suspect = _suspect(layers[index], direction, inner)
+        (outer if any(id(part) in chosen for part in inner) else innermost).append(suspect)
+    outer.sort(key=lambda suspect: -suspect.layer.path.count(".") if suspect.layer.path else 1)
+    return (innermost[:_MOST] + outer)[: _MOST + 4]
 
 
 def _owned(comparison: Comparison, layer: Layer) -> set[str]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 Array: TypeAlias = "npt.NDArray[Any]"
 
 # Elements taken at a time: float64 copies of a piece stay in the processor's cache.
-_PIECE = 1 << 16
+_PIECE = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -51,50 +51,65 @@ class _Sums:
     def __init__(self) -> None:
         self.truth = self.other = self.truth_sq = self.other_sq = self.product = 0.0
         self.error_abs = self.error_sq = self.relative = self.truth_abs = self.other_abs = 0.0
-        self.cross_entropy = self.entropy = 0.0
+        self.divergence, self.nonzero = 0.0, 0
         self.max_abs, self.max_at, self.truth_max = 0.0, 0, 0.0
 
-    def add(self, truth: Array, other: Array, offset: int) -> None:
-        error = np.abs(other - truth)
-        magnitude, others = np.abs(truth), np.abs(other)
-        self.truth += float(truth.sum())
-        self.other += float(other.sum())
-        self.truth_sq += float(truth @ truth)
-        self.other_sq += float(other @ other)
-        self.product += float(truth @ other)
-        self.error_abs += float(error.sum())
-        self.error_sq += float(error @ error)
-        self.truth_abs += float(magnitude.sum())
-        self.other_abs += float(others.sum())
-        self.relative += float((error / np.maximum(magnitude, 1e-12)).clip(max=1e12).sum())
-        logs, other_logs = np.log(magnitude + 1e-30), np.log(others + 1e-30)
-        self.entropy += float(magnitude @ logs)
-        self.cross_entropy += float(magnitude @ other_logs)
+    def add(self, truth: Array, other: Array, offset: int, *, full: bool) -> None:
+        error = other - truth
+        self.error_sq += _dot(error, error)
+        self.truth_sq += _dot(truth, truth)
+        np.abs(error, out=error)
         at = int(error.argmax())
         if error[at] > self.max_abs:
             self.max_abs, self.max_at = float(error[at]), offset + at
+        magnitude = np.abs(truth)
         self.truth_max = max(self.truth_max, float(magnitude.max()))
+        if not full:
+            return
+        others = np.abs(other)
+        self.truth += float(truth.sum())
+        self.other += float(other.sum())
+        self.other_sq += _dot(other, other)
+        self.product += _dot(truth, other)
+        self.error_abs += float(error.sum())
+        self.truth_abs += float(magnitude.sum())
+        self.other_abs += float(others.sum())
+        # The logarithm of a ratio, in float32: fast, and exact enough for a divergence.
+        ratio = ((magnitude + 1e-30) / (others + 1e-30)).clip(1e-30, 1e30)
+        self.divergence += _dot(magnitude, np.log(ratio.astype(np.float32)))
+        known = magnitude > 0
+        self.relative += float((error[known] / magnitude[known]).sum())
+        self.nonzero += int(known.sum())
 
 
-def measure(truth: Array, other: Array) -> Measures:
-    """Measure two tensors of one shape; elements that are not finite on both sides are left out of
-    the sums.
+def _dot(a: Array, b: Array) -> float:
+    """A dot product without BLAS, whose threads would wait for cores that the workers use."""
+    return float(np.einsum("i,i->", a, b))
+
+
+def measure(truth: Array, other: Array, *, full: bool = True) -> Measures:
+    """Measure two tensors of one shape.
+
+    Elements that are not finite on both sides are left out of the sums. Without `full`, only
+    what a judgement needs is computed: the error, its place, and torch's size.
     """
     flat, others = truth.reshape(-1), other.reshape(-1)
     sums, count, mismatches, first = _Sums(), 0, 0, -1
     for offset in range(0, flat.size, _PIECE):
         a = flat[offset : offset + _PIECE].astype(np.float64)
         b = others[offset : offset + _PIECE].astype(np.float64)
-        finite = np.isfinite(a) & np.isfinite(b)
-        if not finite.all():
+        count += a.size
+        # A sum is finite only if all its terms are; looking at each is the exception.
+        if not np.isfinite(a.sum() + b.sum()):
+            finite = np.isfinite(a) & np.isfinite(b)
             same = (a == b) | (np.isnan(a) & np.isnan(b)) | finite
             wrong = np.flatnonzero(~same)
             mismatches += wrong.size
             if wrong.size and first < 0:
                 first = offset + int(wrong[0])
             a, b = np.where(finite, a, 0.0), np.where(finite, b, 0.0)
-        count += int(finite.sum())
-        sums.add(a, b, offset)
+            count -= int((~finite).sum())
+        sums.add(a, b, offset, full=full)
     return _finish(sums, count, truth.shape, mismatches, first)
 
 
@@ -108,14 +123,13 @@ def _finish(
     divergence = 0.0
     if sums.truth_abs and sums.other_abs:
         # KL of the magnitudes, each side scaled to sum to one.
-        divergence = (sums.entropy - sums.cross_entropy) / sums.truth_abs
-        divergence += math.log(sums.other_abs / sums.truth_abs)
+        divergence = sums.divergence / sums.truth_abs + math.log(sums.other_abs / sums.truth_abs)
     return Measures(
         size=int(np.prod(shape)),
         cosine=min(1.0, sums.product / norms) if norms else float(truth_norm == other_norm),
         max_abs=sums.max_abs,
         max_index=_index(sums.max_at, shape),
-        mean_relative=sums.relative / many,
+        mean_relative=sums.relative / max(sums.nonzero, 1),
         accumulated_relative=_ratio(sums.error_abs, sums.truth_abs),
         relative_euclidean=_ratio(error_norm, truth_norm),
         kl_divergence=max(0.0, divergence),

@@ -12,6 +12,7 @@ from math import inf
 
 import numpy as np
 
+from migrate.parity.matching import squeezed
 from migrate.parity.metrics import Array, Measures, measure, mismatches
 
 # Faithful ports stay below 4 times the floor and seeded faults lie above 20
@@ -51,11 +52,19 @@ class Judgement:
 
 
 def judge(
-    truth: Array, other: Array | None, floor: list[float] | None, tolerance: Tolerance
+    truth: Array,
+    other: Array | None,
+    floor: list[float] | None,
+    tolerance: Tolerance,
+    *,
+    full: bool = True,
+    same_shape: bool = True,
 ) -> Judgement:
     """Compare one tensor with its truth."""
     if other is None:
         return Judgement(False, inf, "is missing on the MindSpore side")
+    if not same_shape and squeezed(truth.shape) == squeezed(other.shape):
+        other = other.reshape(truth.shape)
     if truth.shape != other.shape:
         return Judgement(
             False, inf, f"has shape {list(other.shape)}, torch's has {list(truth.shape)}"
@@ -64,7 +73,7 @@ def judge(
         return Judgement(True, 0.0)
     if truth.dtype.kind != "f" or other.dtype.kind != "f":
         return _judge_exact(truth, other)
-    measures = measure(truth, other)
+    measures = measure(truth, other, full=full)
     if measures.nonfinite_mismatches:
         word = (
             f"{measures.nonfinite_mismatches} of {measures.size} elements are NaN or infinite on "

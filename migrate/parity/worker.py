@@ -94,12 +94,13 @@ class WorkerError(RequestError):
 
     @classmethod
     def from_word(cls, worker: Worker, word: dict[str, str]) -> WorkerError:
-        what = (
-            f"failed: {word['what']}"
-            if word["kind"] == "exception"
-            else f"cannot go on: {word['what']}"
-        )
-        return cls(worker, what, word["next_step"], word["where"], word["trace"] or "-")
+        """What the worker itself wrote down before it ended."""
+        what = word["what"] if word["kind"] == "memory" else f"failed: {word['what']}"
+        error = cls(worker, what, word["next_step"], word["where"], word["trace"] or "-")
+        if word["kind"] == "request":
+            # Said for the user by our own code: nothing about workers and stages belongs to it.
+            error.what = word["what"]
+        return error
 
 
 def start(

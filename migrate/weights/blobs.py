@@ -14,6 +14,7 @@ from typing import Any
 
 from migrate.errors import RequestError
 
+# Bytes per element of each type that the safetensors format names.
 _SIZES = {
     "F64": 8,
     "F32": 4,
@@ -26,18 +27,7 @@ _SIZES = {
     "U8": 1,
     "BOOL": 1,
 }
-_NAMES = {
-    "F64": "float64",
-    "F32": "float32",
-    "F16": "float16",
-    "BF16": "bfloat16",
-    "I64": "int64",
-    "I32": "int32",
-    "I16": "int16",
-    "I8": "int8",
-    "U8": "uint8",
-    "BOOL": "bool",
-}
+_LONGEST_HEADER = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -54,40 +44,65 @@ class Blob:
 
 
 def read(path: Path) -> tuple[dict[str, Blob], dict[str, str]]:
-    """Read a safetensors file whole, with its metadata; refuse a damaged one in words."""
-    from safetensors import SafetensorError, deserialize
+    """Read a safetensors file whole, with its metadata; refuse a damaged one in words.
 
+    Read here, not by the library: numpy, through which it hands tensors out, has no bfloat16.
+    """
     try:
         content = path.read_bytes()
-        found = deserialize(content)
-        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    except (SafetensorError, ValueError, OSError) as error:
+        return _parse(content)
+    except (ValueError, KeyError, TypeError, OSError) as error:
         raise RequestError(
             f"is not a whole safetensors file ({error})",
             where=str(path),
             next_step="fetch or save the file again",
         ) from error
-    blobs = {}
-    for name, entry in found:
+
+
+def _parse(content: bytes) -> tuple[dict[str, Blob], dict[str, str]]:
+    length = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or length > min(_LONGEST_HEADER, len(content) - 8):
+        raise ValueError("the header is longer than the file")
+    header = json.loads(content[8 : 8 + length])
+    metadata = header.pop("__metadata__", None) or {}
+    data = memoryview(content)[8 + length :]
+    blobs, end = {}, 0
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        start, stop = entry["data_offsets"]
+        shape = tuple(int(size) for size in entry["shape"])
         if entry["dtype"] not in _SIZES:
-            raise RequestError(
-                f"holds {name} as {entry['dtype']}, which is unknown", where=str(path)
-            )
-        blobs[name] = Blob(entry["dtype"], tuple(entry["shape"]), bytes(entry["data"]))
-    return blobs, dict(header.get("__metadata__") or {})
+            raise ValueError(f"{name} is of the unknown type {entry['dtype']}")
+        if start != end or stop - start != prod(shape) * _SIZES[entry["dtype"]]:
+            raise ValueError(f"{name} does not fill its place")
+        if stop > len(data):
+            raise ValueError(f"it ends before {name} does")
+        blobs[name] = Blob(entry["dtype"], shape, bytes(data[start:stop]))
+        end = stop
+    if end != len(data):
+        raise ValueError("there is more behind the last tensor")
+    return blobs, {str(key): str(value) for key, value in metadata.items()}
 
 
 def write(path: Path, blobs: Mapping[str, Blob], metadata: Mapping[str, str] | None = None) -> None:
     """Write a safetensors file beside its place and move it there whole."""
-    from safetensors import serialize_file
-
-    entries: dict[str, dict[str, Any]] = {
-        name: {"dtype": _NAMES[blob.dtype], "shape": list(blob.shape), "data": blob.data}
-        for name, blob in blobs.items()
-    }
+    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    end = 0
+    # Large elements first, so that every tensor is aligned, as the format's own writer does.
+    order = sorted(blobs, key=lambda name: (-_SIZES[blobs[name].dtype], name))
+    for name in order:
+        blob = blobs[name]
+        offsets = [end, end + len(blob.data)]
+        header[name] = {"dtype": blob.dtype, "shape": list(blob.shape), "data_offsets": offsets}
+        end = offsets[1]
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
     pending = path.with_name(f".{path.name}.part")
     try:
-        serialize_file(entries, pending, dict(metadata) if metadata else None)
+        with pending.open("wb") as file:
+            file.write(len(text).to_bytes(8, "little"))
+            file.write(text)
+            for name in order:
+                file.write(blobs[name].data)
         os.replace(pending, path)
     finally:
         pending.unlink(missing_ok=True)

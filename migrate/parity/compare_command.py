@@ -1,0 +1,77 @@
+"""`ms-migrate compare`: two recorded steps, compared anywhere; neither framework is needed."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from migrate.errors import RequestError
+from migrate.parity import options as shared
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument(
+        "steps", nargs=2, metavar="STEP", help="one recorded by torch, one by MindSpore"
+    )
+    shared.add_tolerance_options(parser)
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print the result"
+    )
+    parser.add_argument("--report", metavar="FILE.html", help="also write one self-contained page")
+    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare, show, and return 0, 1 or 2."""
+    from migrate.parity import check, compare, record
+    from migrate.parity.diagnose import diagnose
+    from migrate.parity.localize import backward_suspects, forward_suspects
+    from migrate.report import parity_console, parity_html, parity_json
+
+    began = time.monotonic()
+    steps = {
+        step.framework: step for step in (record.read_step(Path(name)) for name in options.steps)
+    }
+    if set(steps) != {"torch", "mindspore"}:
+        raise RequestError(
+            "one step must be torch's and the other MindSpore's",
+            next_step="record them with ms-migrate capture torch and ms-migrate capture mindspore",
+        )
+    torch, other = steps["torch"], steps["mindspore"]
+    if other.start["identity"] != torch.start["identity"]:
+        raise RequestError(
+            "the MindSpore step was not made from this torch step: weights or inputs differ",
+            where=str(other.folder),
+            next_step="record it again with --reference and this torch step",
+        )
+    tolerance = shared.make_tolerance(options, torch.start["plan"]["amp"])
+    comparison = compare.compare(torch, other, tolerance)
+    diagnosis = None
+    if not comparison.ok:
+        suspects = forward_suspects(comparison) or backward_suspects(comparison)
+        diagnosis = diagnose(comparison, comparison, suspects, [])
+    report = check.Report(
+        torch.start["target"],
+        other.start["target"],
+        torch.start["plan"],
+        {
+            "torch": torch.start["framework_version"],
+            "mindspore": other.start["framework_version"],
+            "python": torch.start["python"],
+        },
+        [comparison],
+        {},
+        diagnosis,
+        tolerance,
+        [],
+        time.monotonic() - began,
+    )
+    if options.format == "json":
+        print(parity_json.render(report))
+    else:
+        print(parity_console.render(report))
+    if options.report:
+        parity_html.write(report, Path(options.report))
+    return report.exit_code
