@@ -67,7 +67,9 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     for i in range(4):
         row = 0.0
         for j in range(4):
-            picked = _grid_pick(input, left + (j - 1), top + (i - 1), padding_mode, bool(align_corners))
+            picked = _grid_pick(
+                input, left + (j - 1), top + (i - 1), padding_mode, bool(align_corners)
+            )
             row = row + picked * across[j].expand_dims(1)
         output = output + row * down[i].expand_dims(1)
     return output

@@ -71,9 +71,7 @@ def conv_transpose2d(
         dilation,
         2,
     )
-    output = ops.conv2d(
-        x, kernel, bias=bias, pad_mode="valid", dilation=dilation, groups=groups
-    )
+    output = ops.conv2d(x, kernel, bias=bias, pad_mode="valid", dilation=dilation, groups=groups)
     return output if input.ndim == 4 else output.squeeze(0)
 
 
@@ -92,9 +90,7 @@ def conv_transpose3d(
         dilation,
         3,
     )
-    output = ops.conv3d(
-        x, kernel, bias=bias, pad_mode="valid", dilation=dilation, groups=groups
-    )
+    output = ops.conv3d(x, kernel, bias=bias, pad_mode="valid", dilation=dilation, groups=groups)
     return output if input.ndim == 5 else output.squeeze(0)
 
 
