@@ -1,4 +1,4 @@
-"""torchvision.transforms that mindspore.dataset.vision lacks, or applies differently to PIL images."""
+"""torchvision.transforms that mindspore.dataset.vision lacks or applies differently."""
 
 import random
 
@@ -9,7 +9,7 @@ from PIL import Image, ImageEnhance, ImageOps
 
 
 class Compose:
-    """Apply transforms one after the other, to PIL images first and to CHW arrays after ToTensor."""
+    """Apply transforms in turn: to PIL images at first, to CHW arrays after ToTensor."""
 
     def __init__(self, transforms):
         self.transforms = list(transforms)
@@ -17,12 +17,12 @@ class Compose:
         on_arrays = (vision.Normalize, vision.RandomErasing, vision.Erase)
         layout_changed = False
         for one in self.transforms:
-            if layout_changed and type(one).__module__.startswith("mindspore"):
-                if not isinstance(one, on_arrays):
-                    raise TypeError(
-                        f"{type(one).__name__} takes images, but comes after ToTensor: "
-                        "it would mistake channels for rows. Move ToTensor behind it."
-                    )
+            from_mindspore = type(one).__module__.startswith("mindspore")
+            if layout_changed and from_mindspore and not isinstance(one, on_arrays):
+                raise TypeError(
+                    f"{type(one).__name__} takes images, but comes after ToTensor: "
+                    "it would mistake channels for rows. Move ToTensor behind it."
+                )
             layout_changed = layout_changed or isinstance(one, arrays)
 
     def __call__(self, img):
