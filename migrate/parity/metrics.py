@@ -126,7 +126,7 @@ def _finish(
         divergence = sums.divergence / sums.truth_abs + math.log(sums.other_abs / sums.truth_abs)
     return Measures(
         size=int(np.prod(shape)),
-        cosine=min(1.0, sums.product / norms) if norms else float(truth_norm == other_norm),
+        cosine=1.0 if not error_norm else (min(1.0, sums.product / norms) if norms else 0.0),
         max_abs=sums.max_abs,
         max_index=_index(sums.max_at, shape),
         mean_relative=sums.relative / max(sums.nonzero, 1),

@@ -14,7 +14,7 @@ from migrate.port.nodes import expression
 from migrate.port.references import References
 from migrate.port.rules import all_rules
 from migrate.resolve import Usage
-from migrate.resolve.values import PARAMETER, Value, is_tensor, options_of
+from migrate.resolve.values import PARAMETER, UNKNOWN, Instance, Known, Value, is_tensor, options_of
 from migrate.table import Entry
 
 _REMOVED = "None"  # a row whose expression is None has no effect in MindSpore
@@ -56,6 +56,10 @@ class CallRewriter(References):
         if usage is None:
             return self._other_call(partner, updated_node)
         if usage.form == "unknown":
+            if self._only_moves(usage, partner):
+                self.context.ported += 1
+                assert isinstance(updated_node.func, cst.Attribute)
+                return updated_node.func.value
             self._flag_unknown(usage)
             return updated_node
         if usage.form != "call":
@@ -67,6 +71,24 @@ class CallRewriter(References):
             return self._left_alone(usage, updated_node)
         self.context.ported += 1
         return new
+
+    def _only_moves(self, usage: Usage, partner: ast.Call) -> bool:
+        """`batch.to(device)`, whatever batch is: MindSpore has one device, and nothing to move."""
+        name = usage.api.rpartition(".")[2]
+        if name in ("cuda", "cpu", "pin_memory"):
+            return True
+        if name != "to" or not partner.args:
+            return False
+        rest = {keyword.arg for keyword in partner.keywords} - {"non_blocking", "copy"}
+        return len(partner.args) == 1 and not rest and self._is_device(partner.args[0])
+
+    def _is_device(self, node: ast.expr) -> bool:
+        kinds = options_of(self.context.type(node))
+        if any(isinstance(kind, Instance) and kind.cls == "torch.device" for kind in kinds):
+            return True
+        if any(isinstance(kind, Known) and str(kind.value).startswith(("cuda", "cpu")) for kind in kinds):
+            return True
+        return "device" in ast.unparse(node).lower() and kinds == (UNKNOWN,)
 
     def _flag_unknown(self, usage: Usage) -> None:
         name = usage.api.rpartition(".")[2]

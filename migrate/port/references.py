@@ -109,7 +109,7 @@ class References(Joiner):
             )
         for other in usage.alternatives:
             row = self.table.get(other)
-            if row is None or row.overloads != entry.overloads:
+            if row is None or _member_forms(row) != _member_forms(entry):
                 raise Refusal(
                     f"can be {usage.api} or {other} here, which MindSpore names differently",
                     "treat the types in branches of their own",
@@ -179,3 +179,11 @@ class References(Joiner):
             return self.spelling.name(main.mindspore)
         name = signature_helper(entry, self.context, derive=usage.form == "base")
         return self.spelling.name(f"helpers.{name}")
+
+
+def _member_forms(entry: Entry) -> list[tuple[object, ...]]:
+    """How a row writes a member, apart from the class it belongs to."""
+    return [
+        (form.mindspore.rpartition(".")[2], form.emit, form.helper, form.params, form.rename, form.pin, form.rules)
+        for form in entry.overloads
+    ]

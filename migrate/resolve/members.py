@@ -14,6 +14,7 @@ from migrate.resolve.tensor_names import DISTINCTIVE
 from migrate.resolve.types import from_word
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
+    MODULE,
     PARAMETER,
     TENSOR,
     UNKNOWN,
@@ -42,6 +43,11 @@ _PYTHON_METHODS = frozenset(
     for kind in (str, bytes, list, dict, set, tuple, int, float, io.TextIOWrapper, io.BytesIO)
     for name in dir(kind)
 )
+# Methods of modules that a MindSpore Cell does not have under that name, and hardly anything else has.
+_MODULE_ONLY = frozenset(
+    "eval parameters named_parameters named_modules children named_children load_state_dict requires_grad_ "
+    "register_forward_hook register_buffer zero_grad".split()
+)
 _MAPPING_METHODS = frozenset({"items", "keys", "values"})
 _NAMED_RESULTS = ("values", "indices")
 
@@ -61,6 +67,7 @@ class Members:
             ast.expr
         ] = []  # parsed from strings: kept alive, usages refer to them by identity
         self._canonical: dict[str, str] = {}
+        self._called: dict[int, set[str]] = {}  # function or class -> what is called in it
 
     def narrow(self, test: ast.expr, truth: bool) -> None:
         raise NotImplementedError
@@ -229,9 +236,33 @@ class Members:
             value, api = self._of_library("torch.Tensor", name, TENSOR)
             self.record(node, api, "call" if form == "call" else "attribute")
             return value
-        if form == "call" and self._tensor_only(name):
+        row = self.table.get(f"torch.nn.Module.{name}") if form == "call" else None
+        if row is not None and self._is_called_here(node.value):
+            value, api = self._of_library("torch.nn.Module", name, MODULE)
+            self.record(node, api, form)
+            return value
+        if row is not None and name in _MODULE_ONLY:
+            self.record(node, f"torch.nn.Module.{name}", "unknown")
+        elif form == "call" and self._tensor_only(name):
             self.record(node, f"torch.Tensor.{name}", "unknown")
         return UNKNOWN
+
+    def _is_called_here(self, node: ast.expr) -> bool:
+        """`model.eval()` where `model(x)` stands in the same function, or in another method of the class."""
+        function = self.frame.function
+        if function is None or not isinstance(node, ast.Name | ast.Attribute):
+            return False
+        around: ast.AST = function.node
+        if isinstance(node, ast.Attribute) and function.owner is not None:
+            around = function.owner.node
+        called = self._called.get(id(around))
+        if called is None:
+            called = self._called[id(around)] = {
+                ast.unparse(part.func)
+                for part in ast.walk(around)
+                if isinstance(part, ast.Call) and isinstance(part.func, ast.Name | ast.Attribute)
+            }
+        return ast.unparse(node) in called
 
     def _tensor_only(self, name: str) -> bool:
         return name not in _PYTHON_METHODS and self.table.get(f"torch.Tensor.{name}") is not None

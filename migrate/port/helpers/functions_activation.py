@@ -40,10 +40,7 @@ def prelu(input, weight):
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False):
     """torch's rrelu: a random slope in training, the middle one otherwise."""
-    if training:
-        slope = ops.rand_like(input) * (upper - lower) + lower
-    else:
-        slope = (lower + upper) / 2
+    slope = ops.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
     return ops.where(input >= 0, input, input * slope)
 
 
@@ -97,7 +94,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
 def channel_shuffle(input, groups):
     """torch's channel_shuffle; MindSpore's has no gradient."""
     shape = input.shape
-    grouped = input.reshape((shape[0], groups, shape[1] // groups) + shape[2:])
+    grouped = input.reshape((shape[0], groups, shape[1] // groups, *shape[2:]))
     return grouped.swapaxes(1, 2).reshape(shape)
 
 

@@ -26,8 +26,8 @@ def _adaptive_windows(size_in, size_out):
     """Input positions of every window, the last one repeated to equal length."""
     first = [i * size_in // size_out for i in range(size_out)]
     last = [-(-(i + 1) * size_in // size_out) for i in range(size_out)]
-    longest = max(b - a for a, b in zip(first, last))
-    rows = [[min(a + k, b - 1) for k in range(longest)] for a, b in zip(first, last)]
+    longest = max(b - a for a, b in zip(first, last, strict=False))
+    rows = [[min(a + k, b - 1) for k in range(longest)] for a, b in zip(first, last, strict=False)]
     return Tensor(np.array(rows, np.int64)), longest
 
 
@@ -39,7 +39,7 @@ def _adaptive_max(input, sizes, ndim):
         size = values.shape[axis] if sizes[axis] is None else sizes[axis]
         windows, longest = _adaptive_windows(input.shape[axis], size)
         picked = ops.gather(values.swapaxes(axis, -1), windows.reshape((-1,)), -1)
-        picked = picked.reshape(picked.shape[:-1] + (size, longest))
+        picked = picked.reshape((*picked.shape[:-1], size, longest))
         best = ops.argmax(picked, dim=-1, keepdim=True)
         values = ops.gather_elements(picked, -1, best).squeeze(-1).swapaxes(axis, -1)
         here = ops.gather_elements(windows.broadcast_to(picked.shape), -1, best)

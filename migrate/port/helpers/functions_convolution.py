@@ -21,7 +21,7 @@ def _pad_same(input, weight, padding, dilation, ndim):
     for axis in range(ndim):
         total = dilation[axis] * (weight.shape[2 + axis] - 1)
         sizes += (total // 2,)
-        odd = (0, total % 2) + odd
+        odd = (0, total % 2, *odd)
     return (ops.pad(input, odd) if sum(odd) > 0 else input), sizes
 
 

@@ -7,9 +7,11 @@ def _einsum_terms(equation, ranks):
     """Index letters of every operand and of the result; an ellipsis becomes capital letters."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    extras = [rank - len(t) + 3 if "..." in t else 0 for t, rank in zip(terms, ranks)]
+    extras = [rank - len(t) + 3 if "..." in t else 0 for t, rank in zip(terms, ranks, strict=False)]
     free = "".join(c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in equation)[: max(extras)]
-    terms = [t.replace("...", free[len(free) - extra :]) for t, extra in zip(terms, extras)]
+    terms = [
+        t.replace("...", free[len(free) - extra :]) for t, extra in zip(terms, extras, strict=False)
+    ]
     if arrow:
         return terms, right.replace("...", free)
     joined = "".join(terms)
@@ -42,9 +44,9 @@ def _einsum_plan(equation, shapes):
     """All that can be computed before the tensors are known, as nested tuples of numbers."""
     terms, output = _einsum_terms(equation, [len(shape) for shape in shapes])
     own = []
-    for term, shape in zip(terms, shapes):
+    for term, shape in zip(terms, shapes, strict=False):
         sizes = {}
-        for letter, size in zip(term, shape):
+        for letter, size in zip(term, shape, strict=False):
             sizes[letter] = size
         diagonals, term = _einsum_diagonals(term)
         own.append((term, sizes, diagonals))

@@ -71,8 +71,8 @@ def take_along_dim(input, indices, dim=None):
     shape = ()
     for i in range(input.ndim):
         shape += (max(input.shape[i], indices.shape[i]),)
-    source = shape[:axis] + (input.shape[axis],) + shape[axis + 1 :]
-    wanted = shape[:axis] + (indices.shape[axis],) + shape[axis + 1 :]
+    source = (*shape[:axis], input.shape[axis], *shape[axis + 1 :])
+    wanted = (*shape[:axis], indices.shape[axis], *shape[axis + 1 :])
     return ops.gather_elements(input.broadcast_to(source), dim, indices.broadcast_to(wanted))
 
 

@@ -140,10 +140,7 @@ def poisson_nll_loss(
     reduction="mean",
 ):
     """torch's poisson_nll_loss."""
-    if log_input:
-        loss = ops.exp(input) - target * input
-    else:
-        loss = input - target * ops.log(input + eps)
+    loss = ops.exp(input) - target * input if log_input else input - target * ops.log(input + eps)
     if full:
         safe = ops.clamp(target, min=1)
         stirling = target * ops.log(safe) - target + 0.5 * ops.log(2 * math.pi * safe)

@@ -91,8 +91,8 @@ def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
         first, last = max(0, -offset), min(channels, channels - offset)
         if first < last:
             part = square[:, first + offset : last + offset]
-            before = ops.zeros((input.shape[0], first) + input.shape[2:], input.dtype)
-            after = ops.zeros((input.shape[0], channels - last) + input.shape[2:], input.dtype)
+            before = ops.zeros((input.shape[0], first, *input.shape[2:]), input.dtype)
+            after = ops.zeros((input.shape[0], channels - last, *input.shape[2:]), input.dtype)
             total = total + ops.cat((before, part, after), axis=1)
     return input / ops.pow(total * (alpha / size) + k, beta)
 

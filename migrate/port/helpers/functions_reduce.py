@@ -40,7 +40,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
         input = ops.cat((input, append), axis=axis)
     head = (slice(None),) * axis
     for _ in range(n):
-        after, before = input[head + (slice(1, None),)], input[head + (slice(None, -1),)]
+        after, before = input[(*head, slice(1, None))], input[(*head, slice(None, -1))]
         input = after != before if input.dtype == mindspore.bool_ else after - before
     return input
 

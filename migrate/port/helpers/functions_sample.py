@@ -35,7 +35,7 @@ def _grid_pick(input, x, y, padding_mode, align_corners):
     place = (ops.round(y) * width + ops.round(x)).astype(mindspore.int64)
     place = place.reshape((batch, 1, -1)).broadcast_to((batch, channels, place.size // batch))
     picked = ops.gather_elements(input.reshape((batch, channels, -1)), 2, place)
-    picked = picked.reshape((batch, channels) + x.shape[1:])
+    picked = picked.reshape((batch, channels, *x.shape[1:]))
     if inside is None:
         return picked
     return picked * inside.expand_dims(1).astype(picked.dtype)

@@ -10,9 +10,9 @@ def _spread_axis(x, axis, stride):
     """Put stride - 1 zeros after every element of an axis."""
     if stride == 1:
         return x
-    zeros = ops.zeros(x.shape[: axis + 1] + (stride - 1,) + x.shape[axis + 1 :], x.dtype)
+    zeros = ops.zeros((*x.shape[: axis + 1], stride - 1, *x.shape[axis + 1 :]), x.dtype)
     wide = ops.cat((x.expand_dims(axis + 1), zeros), axis=axis + 1)
-    return wide.reshape(x.shape[:axis] + (-1,) + x.shape[axis + 1 :])
+    return wide.reshape((*x.shape[:axis], -1, *x.shape[axis + 1 :]))
 
 
 def _pad_or_crop(x, axis, before, after):
@@ -34,8 +34,8 @@ def _transposed(input, weight, stride, padding, output_padding, groups, dilation
         edge = dilation[axis] * (weight.shape[axis + 2] - 1) - padding[axis]
         # The zeros after the last element are part of the spread-out input: take them off again.
         x = _pad_or_crop(x, axis + 2, edge, edge + output_padding[axis] - (stride[axis] - 1))
-    kernel = weight.reshape((groups, weight.shape[0] // groups) + weight.shape[1:])
-    kernel = kernel.swapaxes(1, 2).reshape((-1, weight.shape[0] // groups) + weight.shape[2:])
+    kernel = weight.reshape((groups, weight.shape[0] // groups, *weight.shape[1:]))
+    kernel = kernel.swapaxes(1, 2).reshape((-1, weight.shape[0] // groups, *weight.shape[2:]))
     return x, ops.flip(kernel, tuple(range(2, ndim + 2)))
 
 

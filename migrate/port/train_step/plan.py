@@ -54,13 +54,15 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
             bodies.append((node.body, node.args))
     for body, arguments in bodies:
         calls = find_calls(body, context)
+        siblings: list[StepPlan] = []
         for backward in calls.backwards:
             try:
                 plan = _plan(backward, calls, body, arguments, context)
             except Refusal as refusal:
                 context.flag(backward.statement, refusal.code, refusal.message, refusal.next_step)
                 continue
-            _name(plan, plans, taken)
+            _name(plan, siblings, taken)
+            siblings.append(plan)
             plans.by_block.setdefault(id(backward.block), []).append(plan)
             _assign_statements(plan, calls, plans)
     return plans
@@ -286,20 +288,16 @@ def _cleared_each_time(backward: Backward, calls: Calls, optimizer: str) -> bool
     return bool(zeros) and bool(steps)
 
 
-def _name(plan: StepPlan, plans: Plans, taken: set[str]) -> None:
-    """Names that nothing else in the file has."""
-    number = sum(len(found) for found in plans.by_block.values()) + 1
-    suffix = "" if number == 1 else f"_{number}"
+def _name(plan: StepPlan, siblings: list[StepPlan], taken: set[str]) -> None:
+    """Names that nothing else in the function has."""
+    suffix = f"_{len(siblings) + 1}" if siblings else ""
     for field_name in ("forward_name", "grad_name", "grads_name", "store_name"):
-        name = getattr(plan, field_name) + ("" if field_name == "store_name" else suffix)
+        name = getattr(plan, field_name) + suffix
         while name in taken:
             name += "_"
         setattr(plan, field_name, name)
     if not plan.owns_store:
-        others = [p for found in plans.by_block.values() for p in found]
-        plan.store_name = next(p.store_name for p in others if p.optimizer == plan.optimizer)
-    elif number > 1:
-        plan.store_name += suffix
+        plan.store_name = next(p.store_name for p in siblings if p.optimizer == plan.optimizer)
 
 
 def _assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
