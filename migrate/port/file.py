@@ -13,7 +13,7 @@ from migrate.findings import Finding
 from migrate.port.context import Context
 from migrate.port.helper_source import helper_index
 from migrate.port.imports import Rewriter
-from migrate.port.join import JoinError
+from migrate.port.leftovers import without_leftovers
 from migrate.port.spelling import HELPERS, Spelling
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
@@ -78,20 +78,20 @@ def port_file(
         mint,
         dict(input_shapes or {}),
     )
-    rewriter = Rewriter(context, tree)
-    module = cst.parse_module(text)
     try:
-        new = module.visit(rewriter)
+        rewriter = Rewriter(context, tree)
+        new = cst.parse_module(text).visit(rewriter)
         rewriter.finish()
-    except JoinError as error:
-        finding = context.flag(
-            None, "MS312", f"could not be rewritten safely: {error}", "report this file"
-        )
-        return PortedFile(source, text, findings=[finding])
+        code = without_leftovers(new, tree).code
+        ast.parse(code)
+    except Exception as error:  # one bad file must cost no other, and never be half-ported
+        reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
+        finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
+        return PortedFile(source, text, findings=[finding], usages=len(resolution.usages))
     return PortedFile(
         source,
-        new.code,
-        changed=new.code != text,
+        code,
+        changed=code != text,
         findings=list(context.findings),
         ported=context.ported,
         usages=len(resolution.usages),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 
 import libcst as cst
 
@@ -10,7 +11,7 @@ from migrate.findings import Finding
 from migrate.port.call import Refusal
 from migrate.port.context import Context, is_module_value, marker
 from migrate.port.join import Joiner
-from migrate.port.nodes import atomic, expression, fill
+from migrate.port.nodes import atomic, code, expression, fill
 from migrate.port.signature_cells import signature_helper
 from migrate.resolve import Usage
 from migrate.table import Entry
@@ -25,6 +26,14 @@ class References(Joiner):
         self.spelling = context.spelling
         self.table = context.table
         self._marks: list[list[str]] = [[]]
+        self._annotations = 0
+        self._quoted = dict(context.resolution.quoted)
+        self._quoted_usages = {
+            ast.unparse(part): usage
+            for tree in self._quoted.values()
+            for part in ast.walk(tree)
+            if (usage := context.usage(part)) is not None
+        }
         self._raw_data: set[int] = (
             set()
         )  # `.data` before an in-place change: the tensor itself is meant
@@ -36,6 +45,38 @@ class References(Joiner):
         finding = self.context.flag(node, refusal.code, message, refusal.next_step, api)
         self._marks[-1].append(marker(finding))
         return finding
+
+    # Quoted annotations -------------------------------------------------------------------------
+
+    def visit_Annotation(self, node: cst.Annotation) -> None:
+        self._annotations += 1
+
+    def leave_Annotation(self, original_node: cst.Annotation, updated_node: cst.Annotation) -> cst.Annotation:
+        self._annotations -= 1
+        return updated_node
+
+    def leave_SimpleString(
+        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+    ) -> cst.BaseExpression:
+        """`x: "torch.Tensor"` is an annotation like any other."""
+        text = original_node.evaluated_value if self._annotations else None
+        tree = self._quoted.get(text) if isinstance(text, str) else None
+        if tree is None:
+            return updated_node
+        new = _Spelled(self).visit(copy.deepcopy(tree))
+        # Single quotes inside need double ones outside, and the other way round.
+        quote = original_node.quote
+        return updated_node.with_changes(value=quote + ast.unparse(new).replace(quote[0], "'" if quote[0] == '"' else '"') + quote)
+
+    def quoted_name(self, node: ast.expr) -> str | None:
+        usage = self._quoted_usages.get(ast.unparse(node))
+        if usage is None:
+            return None
+        try:
+            self.context.ported += 1
+            return code(self._named(usage, self.row(usage)))
+        except Refusal:
+            return None
 
     # Names --------------------------------------------------------------------------------------
 
@@ -179,6 +220,23 @@ class References(Joiner):
             return self.spelling.name(main.mindspore)
         name = signature_helper(entry, self.context, derive=usage.form == "base")
         return self.spelling.name(f"helpers.{name}")
+
+
+class _Spelled(ast.NodeTransformer):
+    """Puts MindSpore's names into a parsed annotation."""
+
+    def __init__(self, references: References) -> None:
+        self.references = references
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._named(node) or node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return self._named(node) or node
+
+    def _named(self, node: ast.expr) -> ast.expr | None:
+        name = self.references.quoted_name(node)
+        return None if name is None else ast.parse(name, mode="eval").body
 
 
 def _member_forms(entry: Entry) -> list[tuple[object, ...]]:

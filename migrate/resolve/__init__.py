@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -25,7 +26,7 @@ class FileResolution:
     problem: Finding | None = None
     scope: ModuleScope | None = None
     types: dict[int, Value] = field(default_factory=dict)
-    quoted: list[object] = field(default_factory=list)
+    quoted: list[tuple[str, ast.expr]] = field(default_factory=list)
 
 
 class Resolver:

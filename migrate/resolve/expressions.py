@@ -203,10 +203,10 @@ class Expressions(Members):
         before = self.frame.snapshot()
         self.narrow(node.test, True)
         body = self.evaluate(node.body)
-        self.frame.locals = dict(before)
+        self.frame.restore(before)
         self.narrow(node.test, False)
         other = self.evaluate(node.orelse)
-        self.frame.locals = before
+        self.frame.restore(before)
         return join(body, other)
 
     def _slice(self, node: ast.Slice) -> Value:
@@ -276,7 +276,7 @@ class Expressions(Members):
         before = self.frame.snapshot()
         self._generators(node.generators)
         item = self.evaluate(node.elt)
-        self.frame.locals = before
+        self.frame.restore(before)
         return ListOf(item, "iterator" if isinstance(node, ast.GeneratorExp) else "list")
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
@@ -284,7 +284,7 @@ class Expressions(Members):
         self._generators(node.generators)
         self.evaluate(node.key)
         item = self.evaluate(node.value)
-        self.frame.locals = before
+        self.frame.restore(before)
         return ListOf(item, "dict")
 
     def _generators(self, generators: list[ast.comprehension]) -> None:
@@ -342,5 +342,5 @@ class Expressions(Members):
             if isinstance(part, ast.expr):
                 part.lineno, part.col_offset = node.lineno, node.col_offset
                 part.end_lineno, part.end_col_offset = node.end_lineno, node.end_col_offset
-        self.quoted.append(tree)
+        self.quoted.append((str(node.value), tree))
         return self.annotation(tree)

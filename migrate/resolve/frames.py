@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import builtins
 
-from migrate.resolve.values import UNKNOWN, ProjectClass, ProjectFunction, Value, external, join
+from migrate.resolve.values import UNKNOWN, Known, ProjectClass, ProjectFunction, Value, external, join
 
 _BUILTINS = frozenset(dir(builtins))
+State = tuple[dict[str, Value], dict[str, Value]]
+
+
+def _says_nothing(value: Value) -> bool:
+    return value is UNKNOWN or (isinstance(value, Known) and value.value is None)
 
 
 class Frame:
@@ -35,8 +40,9 @@ class Frame:
         frame.locals[name] = value
 
     def bind_import(self, name: str, value: Value) -> None:
-        self.locals.pop(name, None)
-        self.imports[name] = value
+        frame = self._module() if name in self.globals else self
+        frame.locals.pop(name, None)
+        frame.imports[name] = value
 
     def find(self, name: str) -> tuple[Value, bool]:
         """The value of a name and whether an import bound it."""
@@ -51,16 +57,24 @@ class Frame:
             frame = frame.parent
         return (external(f"builtins.{name}"), True) if name in _BUILTINS else (UNKNOWN, False)
 
-    def snapshot(self) -> dict[str, Value]:
-        return dict(self.locals)
+    def snapshot(self) -> State:
+        return dict(self.locals), dict(self.imports)
 
-    def merge(self, other: dict[str, Value]) -> None:
-        """Join with what another branch bound."""
+    def restore(self, state: State) -> None:
+        self.locals, self.imports = dict(state[0]), dict(state[1])
+
+    def merge(self, other: State) -> None:
+        """Join with what another branch bound; an import beats the None that stands in when it fails."""
         mine = self.locals
-        for name, value in other.items():
+        for name, value in other[1].items():
+            if name not in mine or _says_nothing(mine[name]):
+                mine.pop(name, None)
+                self.imports.setdefault(name, value)
+        for name, value in other[0].items():
             known = mine.get(name)
             if known is None:
-                if name not in self.imports:
+                if name not in self.imports or not _says_nothing(value):
+                    self.imports.pop(name, None)
                     mine[name] = value
             elif known is not value:
                 mine[name] = join(known, value)

@@ -97,7 +97,9 @@ class Members:
             return self.settle(value), False
         return value, direct
 
-    def member_of_module(self, module: str, name: str) -> tuple[Value, bool]:
+    def member_of_module(
+        self, module: str, name: str, passed: tuple[tuple[str, str], ...] = ()
+    ) -> tuple[Value, bool]:
         """A name of a project module: what it binds, or a submodule; direct when it only passes an import on."""
         scope = self.modules.load(module, self.module.source)
         if scope is not None:
@@ -111,9 +113,13 @@ class Members:
                 return value, False
             if name in frame.imports:
                 value = frame.imports[name]
-                if type(value) is Lazy and (value.module, value.name) != (module, name):
-                    return self.member_of_module(value.module, value.name)
-                return (UNKNOWN, False) if type(value) is Lazy else (value, True)
+                if type(value) is Lazy:
+                    # Modules that import a name from each other lead round in a circle.
+                    passed = (*passed, (module, name))
+                    if (value.module, value.name) in passed:
+                        return UNKNOWN, False
+                    return self.member_of_module(value.module, value.name, passed)
+                return value, True
         below = f"{module}.{name}"
         if self.modules.project.find(below, self.module.source) is not None:
             return ProjectModule(below), False

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from migrate.resolve.calls import Calls
-from migrate.resolve.frames import Frame
+from migrate.resolve.frames import Frame, State
 from migrate.resolve.modules import bind_import, bind_import_from
 from migrate.resolve.narrowing import narrow
 from migrate.resolve.types import item_of
@@ -149,14 +149,13 @@ class Statements(Calls):
         """Run each on its own copy of what is known, then join."""
         frame = self.frame
         before = frame.snapshot()
-        merged: dict[str, Value] | None = None
+        merged: State | None = None
         for body in bodies:
-            frame.locals = dict(before)
+            frame.restore(before)
             body()
             if merged is not None:
                 frame.merge(merged)
-            merged = frame.locals
-        frame.locals = merged if merged is not None else before
+            merged = frame.locals, frame.imports
 
     def _if(self, node: ast.If) -> None:
         self.evaluate(node.test)
@@ -173,7 +172,7 @@ class Statements(Calls):
             # `if x is None: return ...` says something about all that follows.
             before = self.frame.snapshot()
             then()
-            self.frame.locals = before
+            self.frame.restore(before)
             self.narrow(node.test, False)
             return
         self._branches(then, otherwise)
@@ -208,10 +207,8 @@ class Statements(Calls):
             if handler.name:
                 self.frame.bind(handler.name, UNKNOWN)
             before = self.frame.snapshot()
-            imports = dict(self.frame.imports)
             self.execute(handler.body)
-            # What the body bound stays; a handler only adds what the body did not (fallback imports).
-            self.frame.imports = {**self.frame.imports, **imports}
+            # What the body bound stays; a handler only adds what the body did not.
             self.frame.merge(before)
         self.execute(node.orelse)
         self.execute(node.finalbody)

@@ -65,7 +65,7 @@ def index_put(input, indices, values, accumulate=False):
     updates = values.broadcast_to(total.shape + input.shape[len(places) :])
     if accumulate:
         return ops.tensor_scatter_add(input, where, updates)
-    return ops.scatter_nd_update(input, where, updates)
+    return ops.TensorScatterUpdate()(input, where, updates)
 
 
 def fill_diagonal(input, fill_value, wrap=False):
@@ -101,47 +101,48 @@ def scatter_reduce(input, dim, index, src, reduce, include_self=True):
     place = ()
     for size in index.shape:
         place += (slice(0, size),)
-    src = src[place]
-    touched = ops.tensor_scatter_elements(
-        ops.zeros_like(input), index, ops.ones_like(src), axis=dim, reduction="add"
+    places, src = _element_places(input, dim, index), src[place].reshape((-1,))
+    flat = input.reshape((-1,))
+    hits = ops.tensor_scatter_elements(
+        ops.zeros_like(flat), places, ops.ones_like(src), reduction="add"
     )
-    kept = input if include_self else ops.where(touched > 0, ops.zeros_like(input), input)
-    if reduce == "sum":
-        return ops.tensor_scatter_elements(kept, index, src, axis=dim, reduction="add")
-    if reduce == "mean":
-        total = ops.tensor_scatter_elements(kept, index, src, axis=dim, reduction="add")
-        count = touched + 1 if include_self else ops.maximum(touched, ops.ones_like(touched))
-        return total / count if input.is_floating_point() else total // count
-    where = _element_places(input, dim, index)
+    untouched = hits == 0
     if reduce == "prod":
-        start = input if include_self else ops.where(touched > 0, ops.ones_like(input), input)
-        return ops.tensor_scatter_mul(start, where, src)
-    first = ops.tensor_scatter_elements(input, index, src, axis=dim)
-    start = ops.stop_gradient(input if include_self else first)
-    if reduce == "amax":
-        best = ops.tensor_scatter_max(start, where, ops.stop_gradient(src))
+        own = flat if include_self else ops.where(untouched, flat, ops.ones_like(flat))
+        return (own * ops.unsorted_segment_prod(src, places, flat.shape[0])).reshape(input.shape)
+    counts = ops.ones_like(flat) if include_self else untouched.astype(flat.dtype)
+    if reduce == "amax" or reduce == "amin":
+        # The best value is found without gradient; then everything equal to it shares the gradient.
+        if reduce == "amax":
+            best = ops.unsorted_segment_max(ops.stop_gradient(src), places, flat.shape[0])
+            best = ops.maximum(best, ops.stop_gradient(flat)) if include_self else best
+        else:
+            best = ops.unsorted_segment_min(ops.stop_gradient(src), places, flat.shape[0])
+            best = ops.minimum(best, ops.stop_gradient(flat)) if include_self else best
+        best = ops.where(untouched, flat, best)
+        counts = counts * (flat == best).astype(flat.dtype)
+        won = (src == ops.gather(best, places, 0)).astype(flat.dtype)
     else:
-        best = ops.tensor_scatter_min(start, where, ops.stop_gradient(src))
-    won = (src == ops.gather_elements(best, dim, index)).astype(input.dtype)
-    stays = (input == best).astype(input.dtype)
-    if not include_self:
-        stays = ops.where(touched > 0, ops.zeros_like(stays), ops.ones_like(stays))
-    shares = ops.tensor_scatter_elements(stays, index, won, axis=dim, reduction="add")
-    total = ops.tensor_scatter_elements(stays * input, index, won * src, axis=dim, reduction="add")
-    return total / shares if input.is_floating_point() else total // shares
+        won = ops.ones_like(src)
+    total = ops.tensor_scatter_elements(counts * flat, places, won * src, reduction="add")
+    if reduce != "sum":
+        counts = ops.tensor_scatter_elements(counts, places, won, reduction="add")
+        total = total / counts if input.is_floating_point() else total // counts
+    return total.reshape(input.shape)
 
 
 def _element_places(input, dim, index):
-    """For each element of index, all coordinates of the place it points to."""
+    """For each element of index, the position in the flat input that it points to."""
     axis = dim + input.ndim if dim < 0 else dim
-    columns = ()
-    for i in range(input.ndim):
+    places, step = index * 0, 1
+    for i in range(input.ndim - 1, -1, -1):
         if i == axis:
-            columns += (index,)
+            places = places + index * step
         else:
-            shape = (1,) * i + (-1,) + (1,) * (index.ndim - i - 1)
-            columns += (ops.arange(index.shape[i]).reshape(shape).broadcast_to(index.shape),)
-    return ops.stack(columns, axis=-1)
+            shape = (-1,) + (1,) * (index.ndim - i - 1)
+            places = places + ops.arange(index.shape[i]).reshape(shape) * step
+        step *= input.shape[i]
+    return places.reshape((-1,))
 
 
 def index_reduce(input, dim, index, source, reduce, include_self=True):

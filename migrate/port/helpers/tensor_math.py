@@ -10,6 +10,8 @@ def angle(input):
     """torch's angle, also of real numbers: 0, or pi below 0."""
     if input.is_complex():
         return ops.angle(input)
+    if not input.is_floating_point():
+        input = input.astype(mindspore.float32)
     flat = ops.where(input < 0, ops.full_like(input, math.pi), ops.zeros_like(input))
     return ops.where(ops.isnan(input), input, flat)
 

@@ -31,17 +31,18 @@ def median(input, dim=None, keepdim=False):
 
 def nanmedian(input, dim=None, keepdim=False):
     """torch's nanmedian: the median of the numbers."""
-    if dim is None:
-        return nanmedian(input.reshape((-1,)), 0)[0]
-    if input.ndim == 0:
-        return input, ops.zeros((), mindspore.int64)
-    numbers = ops.logical_not(ops.isnan(input))
-    count = numbers.astype(mindspore.int64).sum(dim, keepdims=True)
-    order = ops.sort(ops.where(numbers, input, ops.full_like(input, float("inf"))), axis=dim)[1]
+    lanes = input.reshape((-1,)) if dim is None or input.ndim == 0 else ops.movedim(input, dim, -1)
+    numbers = ops.logical_not(ops.isnan(lanes))
+    count = numbers.astype(mindspore.int64).sum(-1, keepdims=True)
+    order = ops.sort(ops.where(numbers, lanes, ops.full_like(lanes, float("inf"))))[1]
     middle = ops.maximum(count - 1, ops.zeros_like(count)) // 2
-    indices = ops.gather_elements(order, dim, middle).astype(mindspore.int64)
-    values = ops.gather_elements(input, dim, indices)
-    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+    indices = ops.gather_elements(order, -1, middle).astype(mindspore.int64)
+    values, indices = ops.gather_elements(lanes, -1, indices).squeeze(-1), indices.squeeze(-1)
+    if dim is None:
+        return values
+    if keepdim and input.ndim > 0:
+        return values.expand_dims(dim), indices.expand_dims(dim)
+    return values, indices
 
 
 def mode(input, dim=-1, keepdim=False):
@@ -102,7 +103,10 @@ def histogram(input, bins, range=None, weight=None, density=False):
     values = input.reshape((-1,))
     if isinstance(bins, int):
         low, high = (values.min(), values.max()) if range is None else range
-        edges = low + (high - low) * ops.arange(bins + 1).astype(input.dtype) / bins
+        if range is None:
+            low, high = low - 0.5 * (low == high), high + 0.5 * (low == high)
+        share = ops.arange(bins + 1).astype(input.dtype) / bins
+        edges = low * (1 - share) + high * share
     else:
         edges = bins
     count = edges.shape[0] - 1

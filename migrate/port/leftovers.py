@@ -1,0 +1,106 @@
+"""Names that only dropped code used: their imports and plain assignments go too."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.port.blocks import GONE, without_empty
+
+_PURE = (
+    cst.Name,
+    cst.Attribute,
+    cst.SimpleString,
+    cst.Integer,
+    cst.Float,
+    cst.Comparison,
+    cst.BooleanOperation,
+    cst.UnaryOperation,
+)
+
+
+def without_leftovers(module: cst.Module, before: ast.Module) -> cst.Module:
+    """Remove what the port itself made useless; what was unused before is the author's business."""
+    after = ast.parse(module.code)
+    unused = _read(before) - _read(after)
+    return module.visit(_Remover(unused)) if unused & _bound(after) else module
+
+
+def _read(tree: ast.Module) -> set[str]:
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)}
+    # Exported by name counts as used.
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List | ast.Tuple):
+            names |= {e.value for e in statement.value.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)}
+    return names
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    return names
+
+
+class _Remover(cst.CSTTransformer):
+    def __init__(self, unused: set[str]) -> None:
+        super().__init__()
+        self.unused = unused
+        self._functions = 0
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        self._functions += 1
+
+    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+        self._functions -= 1
+        return updated_node
+
+    def leave_Import(self, original_node: cst.Import, updated_node: cst.Import) -> cst.Import | cst.RemovalSentinel:
+        return _without(updated_node, self.unused)
+
+    def leave_ImportFrom(
+        self, original_node: cst.ImportFrom, updated_node: cst.ImportFrom
+    ) -> cst.ImportFrom | cst.RemovalSentinel:
+        return updated_node if isinstance(updated_node.names, cst.ImportStar) else _without(updated_node, self.unused)
+
+    def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.Assign | cst.RemovalSentinel:
+        targets = [target.target for target in updated_node.targets]
+        if not self._functions or not isinstance(updated_node.value, _PURE):
+            return updated_node
+        gone = all(isinstance(target, cst.Name) and target.value in self.unused for target in targets)
+        return cst.RemoveFromParent() if gone else updated_node
+
+    def leave_SimpleStatementLine(
+        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+    ) -> cst.SimpleStatementLine:
+        return updated_node if updated_node.body else updated_node.with_changes(body=[GONE])
+
+    def leave_IndentedBlock(
+        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
+        body, rest = without_empty(updated_node.body)
+        if not body:
+            body, rest = [cst.SimpleStatementLine([cst.Pass()], leading_lines=rest)], []
+        return updated_node.with_changes(body=body, footer=[*rest, *updated_node.footer])
+
+    def leave_Module(self, original_node: cst.Module, updated_node: cst.Module) -> cst.Module:
+        body, rest = without_empty(updated_node.body)
+        return updated_node.with_changes(body=body, footer=[*rest, *updated_node.footer])
+
+
+def _without(node, unused: set[str]):  # type: ignore[no-untyped-def]
+    kept = [alias for alias in node.names if _bound_name(alias) not in unused]
+    if len(kept) == len(node.names):
+        return node
+    if not kept:
+        return cst.RemoveFromParent()
+    kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return node.with_changes(names=kept)
+
+
+def _bound_name(alias: cst.ImportAlias) -> str:
+    if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+        return alias.asname.name.value
+    return str(alias.evaluated_name).partition(".")[0]
