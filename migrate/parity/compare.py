@@ -36,6 +36,9 @@ _STAGE_OF = {
     "final-buffer": "curve",
     "state": "curve",
 }
+# MindSpore's optimizers compute 1 - beta in float32, which for 0.999 is off by 1.3e-5. The state
+# carries that factor; the update does not, since the bias correction divides it out again.
+_STATE_FLOOR = 1e-5
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,7 @@ class _Judge:
                 self.tolerance,
                 full=not key.startswith("slope:"),
                 same_shape=not key.startswith(("value:", "slope:")),
+                least=_STATE_FLOOR if key.startswith("state:") else 0.0,
             )
         return self._known[key, other_key]
 

@@ -59,6 +59,7 @@ def judge(
     *,
     full: bool = True,
     same_shape: bool = True,
+    least: float = 0.0,
 ) -> Judgement:
     """Compare one tensor with its truth."""
     if other is None:
@@ -84,7 +85,7 @@ def judge(
         )
     if tolerance.fixed:
         return _judge_fixed(truth, other, measures, tolerance)
-    unit = _UNITS[tolerance.amp]
+    unit = max(_UNITS[tolerance.amp], least)
     distance = max(floor[0] if floor else 0.0, unit * measures.truth_norm)
     largest = max(floor[1] if floor else 0.0, unit * measures.truth_max)
     ratio = max(_over(measures.error_norm, distance), _over(measures.max_abs, largest))

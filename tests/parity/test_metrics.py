@@ -1,0 +1,103 @@
+"""Measures and judgements, against numbers worked out by hand or by plain numpy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from migrate.parity.metrics import measure, mismatches
+from migrate.parity.tolerance import FACTOR, Tolerance, judge
+
+
+def test_measures_agree_with_plain_numpy_over_several_pieces() -> None:
+    random = np.random.default_rng(0)
+    truth = random.standard_normal((7, 30000)).astype(np.float32)
+    other = truth + random.standard_normal(truth.shape).astype(np.float32) * 1e-3
+    found = measure(truth, other)
+    a, b = truth.astype(np.float64).ravel(), other.astype(np.float64).ravel()
+    error = np.abs(a - b)
+    assert found.relative_euclidean == pytest.approx(np.linalg.norm(a - b) / np.linalg.norm(a))
+    assert found.cosine == pytest.approx(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    assert found.max_abs == error.max()
+    assert truth[found.max_index] == truth.ravel()[error.argmax()]
+    assert found.mean_relative == pytest.approx((error / np.abs(a)).mean())
+    assert found.accumulated_relative == pytest.approx(error.sum() / np.abs(a).sum())
+    assert found.truth_std == pytest.approx(a.std()) and found.other_mean == pytest.approx(b.mean())
+    p, q = np.abs(a) / np.abs(a).sum(), np.abs(b) / np.abs(b).sum()
+    assert found.kl_divergence == pytest.approx((p * np.log(p / q)).sum(), rel=1e-2)
+
+
+def test_equal_tensors_have_no_error() -> None:
+    found = measure(np.ones(5), np.ones(5))
+    assert (found.cosine, found.max_abs, found.kl_divergence) == (1.0, 0.0, 0.0)
+
+
+def test_a_nan_on_one_side_comes_first() -> None:
+    truth, other = np.ones((2, 3)), np.ones((2, 3))
+    other[1, 2] = np.nan
+    found = judge(truth, other, [10.0, 10.0], Tolerance())
+    assert not found.ok and "NaN" in found.problem and "[1, 2]" in found.problem
+
+
+def test_the_same_infinities_on_both_sides_agree() -> None:
+    truth = np.array([1.0, np.inf, np.nan, -np.inf])
+    assert judge(truth, truth.copy(), None, Tolerance()).ok
+    flipped = np.array([1.0, -np.inf, np.nan, -np.inf])
+    assert not judge(truth, flipped, None, Tolerance()).ok
+
+
+def test_the_floor_decides() -> None:
+    truth = np.ones(100, np.float32)
+    other = truth + np.float32(1e-4)
+    assert not judge(truth, other, [1e-5, 1e-6], Tolerance()).ok
+    assert judge(truth, other, [1e-3, 1e-4], Tolerance()).ok
+
+
+def test_without_a_floor_a_few_units_in_the_last_place_are_allowed() -> None:
+    truth = np.full(10, 3.0, np.float32)
+    assert judge(truth, np.nextafter(truth, np.float32(9)), None, Tolerance()).ok
+    assert not judge(truth, truth * np.float32(1 + 1e-5), None, Tolerance()).ok
+
+
+def test_a_single_wrong_element_is_seen_in_a_large_tensor() -> None:
+    truth = np.ones(1_000_000, np.float32)
+    other = truth.copy()
+    other[123_456] = 1.01
+    found = judge(truth, other, [1e-2, 1e-6], Tolerance())
+    assert not found.ok and found.mismatched == 1
+    assert found.measures is not None and found.measures.max_index == (123_456,)
+
+
+def test_fixed_tolerances_replace_the_floor() -> None:
+    truth, other = np.ones(4), np.array([1, 1, 1, 1.05])
+    assert judge(truth, other, None, Tolerance(rtol=0.1)).ok
+    failed = judge(truth, other, [9.0, 9.0], Tolerance(rtol=0.01, atol=0.0))
+    assert not failed.ok and failed.mismatched == 1
+
+
+def test_integers_must_be_equal() -> None:
+    assert judge(np.arange(3), np.arange(3), None, Tolerance()).ok
+    assert not judge(np.arange(3), np.array([0, 1, 3]), None, Tolerance()).ok
+
+
+def test_missing_and_misshapen_tensors_differ() -> None:
+    assert "missing" in judge(np.ones(2), None, None, Tolerance()).problem
+    assert "shape" in judge(np.ones(2), np.ones(3), None, Tolerance()).problem
+    assert not judge(np.ones((2, 1)), np.ones(2), None, Tolerance()).ok
+    assert judge(np.ones((2, 1)), np.ones(2), None, Tolerance(), same_shape=False).ok
+
+
+def test_a_zero_truth_with_a_zero_floor_allows_nothing() -> None:
+    assert judge(np.zeros(3), np.zeros(3), None, Tolerance()).ok
+    found = judge(np.zeros(3), np.full(3, 1e-12), [0.0, 0.0], Tolerance())
+    assert not found.ok and math.isinf(found.ratio)
+
+
+def test_mismatches_counts_nan_against_a_number() -> None:
+    assert mismatches(np.array([1.0, np.nan]), np.array([1.0, 1.0]), 0.5) == 1
+
+
+def test_the_factor_is_the_documented_one() -> None:
+    assert FACTOR == 8.0
