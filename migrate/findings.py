@@ -47,6 +47,7 @@ CODES: dict[str, Rule] = {
     "MS310": Rule("ambiguous", "A type is not known well enough to choose.", "error"),
     "MS311": Rule("unbound-call", "How an API is called is only known at run time.", "error"),
     "MS312": Rule("not-rewritten", "A file could not be rewritten safely.", "error"),
+    "MS313": Rule("computed-twice", "An argument would be computed twice.", "error"),
     # MS4xx: what the code does around the APIs
     "MS401": Rule(
         "tensor-condition", "Python control flow depends on a tensor's value.", "warning"
@@ -57,6 +58,7 @@ CODES: dict[str, Rule] = {
     "MS405": Rule("hook", "A hook observes or changes a module's values.", "warning"),
     "MS406": Rule("graph-container", "Graph mode cannot compile a container's method.", "warning"),
     "MS407": Rule("frozen-value", "Graph mode computes a value once and keeps it.", "warning"),
+    "MS408": Rule("training-step", "A training step could not be taken apart.", "error"),
 }
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from migrate.port.aliases import alias_could_see
 from migrate.port.call import Refusal
-from migrate.port.calls import CallRewriter
+from migrate.port.calls import CallRewriter, is_data
 from migrate.port.nodes import code, comment_line, comments, literal
 
 # Stands for a statement that lost everything until its block is put together; libcst would drop its comments.
@@ -105,6 +105,8 @@ class BlockRewriter(CallRewriter):
         value = updated_node.value
         if id(value) in self.vanished:
             return cst.RemoveFromParent()
+        if self.bare(value) is not value and id(value) not in self.changed_in_place:
+            return updated_node.with_changes(value=self.bare(value))
         if id(value) not in self.changed_in_place:
             return updated_node
         changed, place, usage = self.changed_in_place.pop(id(value))
@@ -154,9 +156,29 @@ class BlockRewriter(CallRewriter):
                 return updated_node.with_changes(targets=[*updated_node.targets, extra])
         if id(value) in self.vanished:
             return updated_node
+        if self.bare(value) is not value:
+            updated_node = updated_node.with_changes(value=self.bare(value))
+        if isinstance(updated_node.targets[0].target, cst.Attribute) and self._sets_data(original_node):
+            return self._set_data(updated_node)
         if _assigns_itself(updated_node) and not _assigns_itself(original_node):
             return cst.RemoveFromParent()  # x = x.to(device)
         return self._assignment_without_effect(original_node, updated_node)
+
+    def _sets_data(self, node: cst.Assign) -> bool:
+        """`p.data = value`, where p is a tensor or may be one."""
+        target = node.targets[0].target
+        return len(node.targets) == 1 and is_data(target) and self.context.usage(self.partner(target)) is not None
+
+    def _set_data(self, node: cst.Assign) -> cst.Expr:
+        target = node.targets[0].target
+        # The row for .data may have written more around it; the tensor itself is meant here.
+        owner = target.value if isinstance(target, cst.Attribute) else target
+        function = cst.Attribute(value=owner, attr=cst.Name("set_data"))
+        return cst.Expr(cst.Call(func=function, args=[cst.Arg(node.value)]))
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        super().visit_Assign(node)
+        self._raw_targets |= {id(target.target) for target in node.targets if is_data(target.target)}
 
     def _assignment_without_effect(
         self, original: cst.Assign, updated: cst.Assign
@@ -173,9 +195,11 @@ class BlockRewriter(CallRewriter):
         return alias_could_see(place, self.function, only_later_reads=True) != ""
 
     def leave_Return(self, original_node: cst.Return, updated_node: cst.Return) -> cst.Return:
-        if updated_node.value is not None:
-            self.changed_in_place.pop(id(updated_node.value), None)
-        return updated_node
+        if updated_node.value is None:
+            return updated_node
+        self.changed_in_place.pop(id(updated_node.value), None)
+        bare = self.bare(updated_node.value)
+        return updated_node if bare is updated_node.value else updated_node.with_changes(value=bare)
 
     def leave_AugAssign(
         self, original_node: cst.AugAssign, updated_node: cst.AugAssign

@@ -15,6 +15,7 @@ from migrate.table import Entry, Overload
 from migrate.table.signature import REQUIRED, Parameter, Signature
 
 MISSING: Any = object()
+_NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 
 
 class Refusal(Exception):
@@ -124,10 +125,25 @@ def bind(
     """The call in each form it can be, best first; raises Refusal or Unbound."""
     if any(argument.star for argument in node.args) and entry.main.params is not None:
         raise Unbound
+    node = _with_torch_names(entry, node)
     return [
         _bound(entry, overload, node, types, receiver)
         for overload in _candidates(entry, node, types)
     ]
+
+
+def _with_torch_names(entry: Entry, node: cst.Call) -> cst.Call:
+    """torch also takes numpy's words for the common parameters: x.sum(axis=1, keepdims=True)."""
+    known = {name for form in entry.overloads if form.signature for name in form.signature.names}
+    arguments = [
+        argument.with_changes(keyword=cst.Name(_NUMPY_WORDS[argument.keyword.value]))
+        if argument.keyword is not None
+        and argument.keyword.value not in known
+        and _NUMPY_WORDS.get(argument.keyword.value) in known
+        else argument
+        for argument in node.args
+    ]
+    return node.with_changes(args=arguments)
 
 
 def _bound(

@@ -10,7 +10,7 @@ from migrate.port.call import Call, Refusal, Slot, Unbound, bind
 from migrate.port.context import Context
 from migrate.port.emit import write_call, write_first
 from migrate.port.global_pool import GlobalPools, find_global_pools
-from migrate.port.nodes import expression
+from migrate.port.nodes import atomic, expression
 from migrate.port.references import References
 from migrate.port.rules import all_rules
 from migrate.resolve import Usage
@@ -29,12 +29,15 @@ class CallRewriter(References):
         self.pools: GlobalPools = find_global_pools(context)
         self.vanished: set[int] = set()  # ids of new nodes that stand for calls without effect
         self.changed_in_place: dict[int, tuple[cst.BaseExpression, ast.expr, Usage]] = {}
+        self._wrapped: dict[int, cst.BaseExpression] = {}
+        self._for_optimizer: set[int] = set()  # calls of parameters() that only an optimizer sees
         self._elifs: set[int] = set()
         self._functions: list[ast.AST | None] = []
         self._kept: list[cst.CSTNode] = []  # ids are only good while the nodes live
 
     def visit_Call(self, node: cst.Call) -> None:
         super().visit_Call(node)
+        self._note_optimizer(self.partner(node))
         name = (
             node.func.attr.value
             if isinstance(node.func, cst.Attribute)
@@ -44,6 +47,18 @@ class CallRewriter(References):
             changed = [node.func.value] if isinstance(node.func, cst.Attribute) else []
             changed += [node.args[0].value] if node.args else []
             self._raw_data |= {id(part) for part in changed if is_data(part)}
+
+    def _note_optimizer(self, partner: ast.AST | None) -> None:
+        """`optim.SGD(model.parameters(), ...)`: what an optimizer is given are the trainable parameters."""
+        if not isinstance(partner, ast.Call) or not partner.args:
+            return
+        usage = self.context.usage(partner.func)
+        first = partner.args[0]
+        if usage is None or not usage.api.startswith("torch.optim.") or not isinstance(first, ast.Call):
+            return
+        inner = self.context.usage(first.func)
+        if inner is not None and inner.api == "torch.nn.Module.parameters" and not first.args:
+            self._for_optimizer.add(id(first))
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
         partner = self.partner(original_node)
@@ -70,7 +85,33 @@ class CallRewriter(References):
             self.flag(partner, refusal, usage.api)
             return self._left_alone(usage, updated_node)
         self.context.ported += 1
-        return new
+        safe = atomic(new)
+        if safe is not new:
+            self._wrapped[id(safe)] = new
+            self._kept.append(safe)
+            if id(new) in self.changed_in_place:
+                self.changed_in_place[id(safe)] = self.changed_in_place.pop(id(new))
+        return safe
+
+    def bare(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """Without the parentheses that only a larger expression would need."""
+        return self._wrapped.get(id(node), node)
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        value = self.bare(updated_node.value)
+        return updated_node if value is updated_node.value else updated_node.with_changes(value=value)
+
+    def leave_FormattedStringExpression(
+        self,
+        original_node: cst.FormattedStringExpression,
+        updated_node: cst.FormattedStringExpression,
+    ) -> cst.FormattedStringExpression:
+        """f"{loss:.3f}": a MindSpore tensor takes no format, its item does."""
+        value = self.bare(updated_node.expression)
+        kind = self.context.type(self.partner(original_node.expression))
+        if original_node.format_spec is not None and is_tensor(kind):
+            value = cst.Call(func=cst.Attribute(value=atomic(value), attr=cst.Name("item")))
+        return updated_node.with_changes(expression=value)
 
     def _only_moves(self, usage: Usage, partner: ast.Call) -> bool:
         """`batch.to(device)`, whatever batch is: MindSpore has one device, and nothing to move."""
@@ -96,9 +137,11 @@ class CallRewriter(References):
         if entry is not None and all(form.plain and not form.drop for form in entry.overloads):
             if entry.main.mindspore.rpartition(".")[2] == name:
                 return  # the same call means the same in both frameworks
+        kind = "Cell" if usage.api.startswith("torch.nn.Module.") else "tensor"
+        hint = "model: nn.Module" if kind == "Cell" else "x: torch.Tensor"
         refusal = Refusal(
-            f".{name}() means something else on a MindSpore tensor, and the type of this value is not known",
-            "annotate the variable (`x: torch.Tensor`), or port this line by hand",
+            f".{name}() is another one on a MindSpore {kind}, and this value's type is not known",
+            f"annotate the variable (`{hint}`), or port this line by hand",
             "MS307",
         )
         self.flag(usage.node, refusal)
@@ -126,6 +169,8 @@ class CallRewriter(References):
             return expression(f"{self.spelling.name('mindspore.ops.ReduceMean')}(keep_dims=True)")
         entry = self.row(usage)
         receiver = self._receiver(usage, updated)
+        if id(partner) in self._for_optimizer and receiver is not None:
+            return cst.Call(func=cst.Attribute(value=atomic(receiver), attr=cst.Name("trainable_params")))
         types = [self.context.type(argument) for argument in arguments_in_order(partner)]
         try:
             calls = bind(entry, updated, types, receiver)

@@ -15,6 +15,7 @@ from migrate.port.nodes import (
     fill,
     holes,
     in_quotes,
+    is_cheap,
     keyword_argument,
     literal,
     styled,
@@ -113,13 +114,27 @@ def _from_template(call: Call, spelling: Spelling) -> cst.BaseExpression:
             call.signature is not None
             and call.signature.varargs
             and hole == call.signature.varargs.name
+            and hole not in call.slots
         ):
             values[hole] = _as_tuple(call.varargs, spelling)
         elif hole in call.slots and call.slots[hole].outputs:
             values[hole] = call.slots[hole].outputs[0][1]  # type: ignore[index]
         else:
             values[hole] = call.value(hole)
+    _evaluated_once(call.emit, values)
     return fill(in_quotes(call.emit, call.quote), values, spelling.name)
+
+
+def _evaluated_once(template: str, values: dict[str, cst.BaseExpression]) -> None:
+    """A hole that stands twice must not run a computation twice."""
+    used = holes(template)
+    for name, value in values.items():
+        if used.count(name) > 1 and not is_cheap(value):
+            raise Refusal(
+                f"{name} is used twice in MindSpore's form and would be computed twice",
+                "assign it to a variable first",
+                "MS313",
+            )
 
 
 def _as_tuple(slots: list[Slot], spelling: Spelling) -> cst.BaseExpression:

@@ -54,6 +54,13 @@ def atomic(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
+def is_cheap(node: cst.BaseExpression) -> bool:
+    """A name, a path of attributes or a constant: evaluating it twice changes nothing."""
+    if isinstance(node, cst.Subscript):
+        return is_cheap(node.value)
+    return dotted_name(node) is not None or literal(node) is not None
+
+
 def holes(template: str) -> list[str]:
     return _HOLE.findall(template)
 

@@ -34,6 +34,7 @@ class References(Joiner):
             for part in ast.walk(tree)
             if (usage := context.usage(part)) is not None
         }
+        self._raw_targets: set[int] = set()  # `p.data = ...`: becomes a call of set_data
         self._raw_data: set[int] = (
             set()
         )  # `.data` before an in-place change: the tensor itself is meant
@@ -92,6 +93,8 @@ class References(Joiner):
         partner = self.partner(original_node)
         if id(original_node) in self._raw_data:
             return updated_node.value
+        if id(original_node) in self._raw_targets:
+            return updated_node
         usage = self.context.usage(partner)
         if usage is None:
             return self._plain_attribute(partner, updated_node)

@@ -49,7 +49,15 @@ _MODULE_ONLY = frozenset(
     "register_forward_hook register_buffer zero_grad".split()
 )
 _MAPPING_METHODS = frozenset({"items", "keys", "values"})
-_NAMED_RESULTS = ("values", "indices")
+# Members of torch's named tuples, by position.
+_NAMED_RESULTS = {
+    name: index
+    for names in (
+        "values indices", "sign logabsdet", "Q R", "U S V", "U S Vh", "min max", "mantissa exponent",
+        "hist bin_edges", "eigenvalues eigenvectors", "LU pivots info", "solution residuals rank singular_values",
+    )
+    for index, name in enumerate(names.split())
+}
 
 
 class Members:
@@ -167,7 +175,8 @@ class Members:
             and name in _NAMED_RESULTS
             and any(is_tensor(i) for i in owner.items)
         ):
-            return owner.items[_NAMED_RESULTS.index(name)], f"torch.return_types.{name}"
+            index = min(_NAMED_RESULTS[name], len(owner.items) - 1)
+            return owner.items[index], f"torch.return_types.{name}"
         if isinstance(owner, ListOf) and owner.kind == "dict" and name in ("values", "items"):
             items = ListOf(
                 owner.item if name == "values" else TupleOf((UNKNOWN, owner.item)), "iterator"

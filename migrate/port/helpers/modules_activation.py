@@ -2,6 +2,8 @@
 
 from mindspore import nn, ops
 
+from migrate.port.helpers.functions_activation import log_softmax, rrelu, selu, softmax, softmin
+
 
 class ELU(nn.Cell):
     """ELU with any alpha; MindSpore's takes 1.0 only."""
@@ -21,8 +23,7 @@ class SELU(nn.SeLU):
         super().__init__()
 
     def construct(self, input):
-        negative = 1.6732632423543772 * ops.expm1(ops.minimum(input, 0.0))
-        return 1.0507009873554805 * ops.where(input > 0, input, negative)
+        return selu(input)
 
 
 class Softplus(nn.Cell):
@@ -39,11 +40,16 @@ class Softplus(nn.Cell):
         return ops.where(scaled > self.threshold, input, soft)
 
 
-def _torch_dim(dim, ndim):
-    """torch's choice of the dimension where none is given."""
-    if dim is not None:
-        return dim
-    return 0 if ndim in (0, 1, 3) else 1
+class RReLU(nn.Cell):
+    """Leaky ReLU with a random slope in training and the middle one in evaluation."""
+
+    def __init__(self, lower=0.125, upper=0.3333333333333333, inplace=False):
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+
+    def construct(self, input):
+        return rrelu(input, self.lower, self.upper, self.training)
 
 
 class Softmax(nn.Cell):
@@ -54,18 +60,18 @@ class Softmax(nn.Cell):
         self.dim = dim
 
     def construct(self, input):
-        return ops.softmax(input, axis=_torch_dim(self.dim, input.ndim))
+        return softmax(input, self.dim)
 
 
 class Softmin(Softmax):
     """Softmax of the negative."""
 
     def construct(self, input):
-        return ops.softmax(-input, axis=_torch_dim(self.dim, input.ndim))
+        return softmin(input, self.dim)
 
 
 class LogSoftmax(Softmax):
     """Logarithm of the softmax; the dimension may be left out."""
 
     def construct(self, input):
-        return ops.log_softmax(input, axis=_torch_dim(self.dim, input.ndim))
+        return log_softmax(input, self.dim)

@@ -1,6 +1,9 @@
 """Distances, similarities and dropouts that MindSpore has no layer for."""
 
-from mindspore import nn, ops
+from mindspore import nn
+
+from migrate.port.helpers.functions_activation import alpha_dropout, feature_alpha_dropout
+from migrate.port.helpers.functions_loss import cosine_similarity, pairwise_distance
 
 
 class CosineSimilarity(nn.Cell):
@@ -12,10 +15,7 @@ class CosineSimilarity(nn.Cell):
         self.eps = eps
 
     def construct(self, x1, x2):
-        dot = (x1 * x2).sum(self.dim)
-        squared = ops.square(x1).sum(self.dim), ops.square(x2).sum(self.dim)
-        floor = self.eps * self.eps
-        return dot * ops.rsqrt(ops.maximum(squared[0], floor) * ops.maximum(squared[1], floor))
+        return cosine_similarity(x1, x2, self.dim, self.eps)
 
 
 class PairwiseDistance(nn.Cell):
@@ -28,11 +28,7 @@ class PairwiseDistance(nn.Cell):
         self.keepdim = keepdim
 
     def construct(self, x1, x2):
-        difference = ops.abs(x1 - x2 + self.eps)
-        if self.p == float("inf"):
-            return ops.amax(difference, -1, keepdims=self.keepdim)
-        total = ops.pow(difference, self.p).sum(-1, keepdims=self.keepdim)
-        return ops.pow(total, 1 / self.p)
+        return pairwise_distance(x1, x2, self.p, self.eps, self.keepdim)
 
 
 class AlphaDropout(nn.Cell):
@@ -42,21 +38,12 @@ class AlphaDropout(nn.Cell):
         super().__init__()
         self.p = p
 
-    def _kept(self, input):
-        return ops.dropout(ops.ones_like(input), self.p, training=True) > 0
-
     def construct(self, input):
-        if not self.training or self.p == 0:
-            return input
-        floor = -1.7580993408473766
-        scale = ((1 - self.p) * (1 + self.p * floor * floor)) ** -0.5
-        kept = ops.where(self._kept(input), input, floor)
-        return scale * kept - scale * self.p * floor
+        return alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(AlphaDropout):
     """AlphaDropout of whole channels."""
 
-    def _kept(self, input):
-        channels = input.shape[:2] + (1,) * (input.ndim - 2)
-        return ops.dropout(ops.ones(channels, input.dtype), self.p, training=True) > 0
+    def construct(self, input):
+        return feature_alpha_dropout(input, self.p, self.training)

@@ -1,17 +1,22 @@
 """Losses that take what torch's take: int64 targets, log targets, gradients for every input."""
 
-from mindspore import nn, ops
+import mindspore
+from mindspore import Tensor, nn, ops
 
-
-def reduce_loss(loss, reduction):
-    """torch's three reductions."""
-    if reduction == "mean":
-        return loss.mean()
-    return loss.sum() if reduction == "sum" else loss
+from migrate.port.helpers.functions_loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    ctc_loss,
+    kl_div,
+    multilabel_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
 
 
 class BCELoss(nn.Cell):
-    """Binary cross entropy whose weight broadcasts; MindSpore's kernel reads past a smaller one."""
+    """Binary cross entropy; MindSpore's kernel reads past a weight that is smaller than the input."""
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
@@ -19,10 +24,24 @@ class BCELoss(nn.Cell):
         self.reduction = reduction
 
     def construct(self, input, target):
-        weight = ops.ones_like(input)
-        if self.weight is not None:
-            weight = weight * self.weight
-        return ops.binary_cross_entropy(input, target, weight, self.reduction)
+        return binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(nn.Cell):
+    """Binary cross entropy of logits; MindSpore's gradient is wrong after a call of size one."""
+
+    def __init__(
+        self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+    ):
+        super().__init__()
+        self.weight = weight
+        self.reduction = reduction
+        self.pos_weight = pos_weight
+
+    def construct(self, input, target):
+        return binary_cross_entropy_with_logits(
+            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )
 
 
 class CrossEntropyLoss(nn.CrossEntropyLoss):
@@ -56,17 +75,11 @@ class KLDivLoss(nn.Cell):
         self.log_target = log_target
 
     def construct(self, input, target):
-        if self.log_target:
-            loss = ops.exp(target) * (target - input)
-        else:
-            loss = ops.xlogy(target, target) - target * input
-        if self.reduction == "batchmean":
-            return loss.sum() / (input.shape[0] if input.ndim > 0 else 1)
-        return reduce_loss(loss, self.reduction)
+        return kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
 class MarginRankingLoss(nn.Cell):
-    """max(0, -target (input1 - input2) + margin)."""
+    """max(0, -target (input1 - input2) + margin), whatever the target's type."""
 
     def __init__(self, margin=0.0, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
@@ -74,7 +87,10 @@ class MarginRankingLoss(nn.Cell):
         self.reduction = reduction
 
     def construct(self, input1, input2, target):
-        return reduce_loss(ops.relu(-target * (input1 - input2) + self.margin), self.reduction)
+        loss = ops.relu(-target * (input1 - input2) + self.margin)
+        if self.reduction == "mean":
+            return loss.mean()
+        return loss.sum() if self.reduction == "sum" else loss
 
 
 class MultiLabelMarginLoss(nn.Cell):
@@ -85,24 +101,106 @@ class MultiLabelMarginLoss(nn.Cell):
         self.reduction = reduction
 
     def construct(self, input, target):
-        x = input.reshape((-1, input.shape[-1]))
-        target = target.reshape(x.shape)
-        listed = ops.cumprod((target >= 0).astype(x.dtype), 1)
-        index = ops.maximum(target, 0).astype("int32")
-        classes = ops.one_hot(index, x.shape[1]).astype(x.dtype)
-        others = 1 - ops.amax(classes * listed.expand_dims(2), 1)
-        wanted = (classes * x.expand_dims(1)).sum(2)
-        hinge = ops.relu(1 - wanted.expand_dims(2) + x.expand_dims(1))
-        loss = (hinge * listed.expand_dims(2) * others.expand_dims(1)).sum((1, 2)) / x.shape[1]
-        return reduce_loss(loss.reshape(input.shape[:-1]), self.reduction)
+        return multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
-class SoftMarginLoss(nn.Cell):
+class SoftMarginLoss(MultiLabelMarginLoss):
     """log(1 + exp(-target input))."""
 
-    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+    def construct(self, input, target):
+        return soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class TripletMarginLoss(nn.Cell):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) over p-norms."""
+
+    def __init__(
+        self,
+        margin=1.0,
+        p=2.0,
+        eps=1e-06,
+        swap=False,
+        size_average=None,
+        reduce=None,
+        reduction="mean",
+    ):
         super().__init__()
+        self.margin = margin
+        self.p = p
+        self.eps = eps
+        self.swap = swap
         self.reduction = reduction
 
-    def construct(self, input, target):
-        return reduce_loss(ops.softplus(-target * input), self.reduction)
+    def construct(self, anchor, positive, negative):
+        return triplet_margin_loss(
+            anchor,
+            positive,
+            negative,
+            self.margin,
+            self.p,
+            self.eps,
+            self.swap,
+            reduction=self.reduction,
+        )
+
+
+class TripletMarginWithDistanceLoss(nn.Cell):
+    """The triplet loss over any distance."""
+
+    def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+        super().__init__()
+        self.distance_function = distance_function
+        self.margin = margin
+        self.swap = swap
+        self.reduction = reduction
+
+    def construct(self, anchor, positive, negative):
+        return triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            self.distance_function,
+            self.margin,
+            self.swap,
+            self.reduction,
+        )
+
+
+class CTCLoss(nn.Cell):
+    """CTC for padded or concatenated targets, with lengths as tensors or tuples, batched or not."""
+
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+        super().__init__()
+        self.blank = blank
+        self.reduction = reduction
+        self.zero_infinity = zero_infinity
+
+    def construct(self, log_probs, targets, input_lengths, target_lengths):
+        batched = log_probs.ndim == 3
+        if not batched:
+            log_probs = log_probs.expand_dims(1)
+        frames = _as_lengths(input_lengths)
+        labels = _as_lengths(target_lengths)
+        if targets.ndim == 1:
+            targets = _rows_of_targets(targets, labels, log_probs.shape[1])
+        loss = ctc_loss(
+            log_probs, targets, frames, labels, self.blank, self.reduction, self.zero_infinity
+        )
+        return loss if batched or self.reduction != "none" else loss.squeeze(0)
+
+
+def _as_lengths(values):
+    """Lengths as an int64 vector."""
+    if isinstance(values, (tuple, list)):
+        return Tensor(values, mindspore.int64)
+    return values.reshape(-1).astype("int64")
+
+
+def _rows_of_targets(targets, labels, batch):
+    """Concatenated targets as rows; what lies beyond a row's length is not read."""
+    if batch == 1:
+        return targets.expand_dims(0)
+    width = targets.shape[0]
+    start = (ops.cumsum(labels, 0) - labels).expand_dims(1)
+    index = ops.minimum(start + ops.arange(width).expand_dims(0), width - 1)
+    return ops.gather(targets, index.astype("int32"), 0)

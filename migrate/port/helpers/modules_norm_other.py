@@ -1,8 +1,9 @@
-"""Normalisation layers that MindSpore has no CPU kernel for, from elementary operators."""
+"""Normalisation layers that MindSpore has no CPU kernel for."""
 
 import mindspore
-import numpy as np
 from mindspore import Parameter, nn, ops
+
+from migrate.port.helpers.functions_norm import instance_norm, local_response_norm, rms_norm
 
 
 class RMSNorm(nn.Cell):
@@ -15,19 +16,19 @@ class RMSNorm(nn.Cell):
         self.normalized_shape = (
             (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         )
-        self.axes = tuple(range(-len(self.normalized_shape), 0))
-        self.eps = float(np.finfo(np.float32).eps) if eps is None else eps
+        self.eps = eps
         self.weight = None
         if elementwise_affine:
             self.weight = Parameter(ops.ones(self.normalized_shape, dtype or mindspore.float32))
 
     def construct(self, x):
-        x = x * ops.rsqrt(ops.square(x).mean(self.axes, keep_dims=True) + self.eps)
-        return x if self.weight is None else x * self.weight
+        return rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
 
 class _InstanceNorm(nn.Cell):
     """Normalises every channel of every sample by itself; running statistics on request."""
+
+    spatial = 0
 
     def __init__(
         self,
@@ -50,36 +51,24 @@ class _InstanceNorm(nn.Cell):
         self.track_running_stats = track_running_stats
         self.weight = Parameter(ops.ones(num_features, dtype)) if affine else None
         self.bias = Parameter(ops.zeros(num_features, dtype)) if affine and bias else None
+        self.running_mean = self.running_var = None
         if track_running_stats:
             self.running_mean = Parameter(ops.zeros(num_features, dtype), requires_grad=False)
             self.running_var = Parameter(ops.ones(num_features, dtype), requires_grad=False)
 
     def construct(self, input):
         batched = input.ndim == self.spatial + 2
-        x = input if batched else input.expand_dims(0)
-        axes = tuple(range(2, x.ndim))
-        per_channel = (1, self.num_features) + (1,) * self.spatial
-        if self.training or not self.track_running_stats:
-            mean = x.mean(axes, keep_dims=True)
-            var = ops.square(x - mean).mean(axes, keep_dims=True)
-        else:
-            mean = self.running_mean.reshape(per_channel)
-            var = self.running_var.reshape(per_channel)
-        if self.training and self.track_running_stats:
-            count = x.size / (x.shape[0] * x.shape[1])
-            unbiased = var.mean(0).reshape(-1) * (count / (count - 1))
-            kept = 1 - self.momentum
-            ops.assign(
-                self.running_mean,
-                self.running_mean * kept + self.momentum * mean.mean(0).reshape(-1),
-            )
-            ops.assign(self.running_var, self.running_var * kept + self.momentum * unbiased)
-        x = (x - mean) * ops.rsqrt(var + self.eps)
-        if self.weight is not None:
-            x = x * self.weight.reshape(per_channel)
-        if self.bias is not None:
-            x = x + self.bias.reshape(per_channel)
-        return x if batched else x.squeeze(0)
+        output = instance_norm(
+            input if batched else input.expand_dims(0),
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            self.momentum,
+            self.eps,
+        )
+        return output if batched else output.squeeze(0)
 
 
 class InstanceNorm1d(_InstanceNorm):
@@ -111,21 +100,4 @@ class LocalResponseNorm(nn.Cell):
         self.k = k
 
     def construct(self, input):
-        edges = (0, 0) * (input.ndim - 2) + (self.size // 2, (self.size - 1) // 2)
-        squares = ops.pad(ops.square(input), edges)
-        channels = input.shape[1]
-        total = squares[:, :channels]
-        for shift in range(1, self.size):
-            total = total + squares[:, shift : shift + channels]
-        return input / ops.pow(total * (self.alpha / self.size) + self.k, self.beta)
-
-
-class CrossMapLRN2d(nn.Cell):
-    """LocalResponseNorm as old Caffe networks have it: the odd channel of an even size comes last."""
-
-    def __init__(self, size, alpha=0.0001, beta=0.75, k=1):
-        super().__init__()
-        self.norm = LocalResponseNorm(size, alpha, beta, k)
-
-    def construct(self, input):
-        return self.norm(input)
+        return local_response_norm(input, self.size, self.alpha, self.beta, self.k)

@@ -1,9 +1,9 @@
 """Layers that only move values: padding, folding, shuffling, resizing."""
 
-import mindspore
-from mindspore import Tensor, nn, ops
+from mindspore import nn, ops
 
 from migrate.port.helpers.functions_interpolate import interpolate
+from migrate.port.helpers.functions_transpose import fold
 
 
 def per_axis(value, ndim):
@@ -111,18 +111,16 @@ class Fold(nn.Cell):
 
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
-        self.output_size = Tensor(per_axis(output_size, 2), mindspore.int32)
-        self.kernel_size = per_axis(kernel_size, 2)
-        self.dilation = per_axis(dilation, 2)
-        self.padding = per_axis(padding, 2)
-        self.stride = per_axis(stride, 2)
+        self.output_size = output_size
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
 
     def construct(self, input):
-        blocks = input if input.ndim == 3 else input.expand_dims(0)
-        image = ops.fold(
-            blocks, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
+        return fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )
-        return image if input.ndim == 3 else image.squeeze(0)
 
 
 class Unfold(nn.Cell):
@@ -139,3 +137,23 @@ class Unfold(nn.Cell):
         image = input if input.ndim == 4 else input.expand_dims(0)
         blocks = ops.unfold(image, self.kernel_size, self.dilation, self.padding, self.stride)
         return blocks if input.ndim == 4 else blocks.squeeze(0)
+
+
+def single(x):
+    """torch's _single: one number as a tuple of one."""
+    return tuple(x) if hasattr(x, "__iter__") else (x,)
+
+
+def pair(x):
+    """torch's _pair: one number for two axes."""
+    return tuple(x) if hasattr(x, "__iter__") else (x,) * 2
+
+
+def triple(x):
+    """torch's _triple: one number for three axes."""
+    return tuple(x) if hasattr(x, "__iter__") else (x,) * 3
+
+
+def quadruple(x):
+    """torch's _quadruple: one number for four."""
+    return tuple(x) if hasattr(x, "__iter__") else (x,) * 4

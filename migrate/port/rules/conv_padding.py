@@ -45,10 +45,6 @@ def conv_padding(call: Call) -> None:
             )
         call.replace("padding", ("pad_mode", "'pad'"), ("padding", call.value("padding")))
     elif isinstance(padding, str):
-        if padding == "same" and not _odd_kernel(call):
-            raise Refusal(
-                "padding='same' with an even kernel puts the odd column on the other side in MindSpore"
-            )
         call.replace("padding", ("pad_mode", repr(padding)))
     elif isinstance(padding, int):
         call.replace("padding", ("pad_mode", "'pad'"), ("padding", str(padding)))
@@ -68,8 +64,3 @@ def _is_number(node: cst.BaseExpression, kind: Value) -> bool:
         node.operator, cst.FloorDivide | cst.Subtract
     )
 
-
-def _odd_kernel(call: Call) -> bool:
-    kernel = call.constant("kernel_size")
-    sizes = kernel if isinstance(kernel, tuple) else (kernel,)
-    return all(isinstance(size, int) and size % 2 == 1 for size in sizes)

@@ -105,7 +105,7 @@ def _plan(
         raise Refusal(
             "the statements that compute the loss are not in the same block as backward()",
             "compute the loss and call backward() side by side",
-            "MS407",
+            "MS408",
         )
     loop = _outermost_loop(body, backward.statement)
     anchor = loop if loop is not None else (region[0] if region else backward.statement)
@@ -170,7 +170,7 @@ def _optimizer(backward: Backward, calls: Calls) -> str:
         raise Refusal(
             "the optimizer that uses these gradients does not step in this function",
             "call optimizer.step() in the function that calls backward()",
-            "MS407",
+            "MS408",
         )
     after = [entry for entry in steps if entry[0] > line]
     return min(after or steps)[1]

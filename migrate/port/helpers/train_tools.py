@@ -1,0 +1,91 @@
+"""Small tools of training programs: recomputation, summaries, export."""
+
+import mindspore
+import numpy as np
+from mindspore import Tensor
+
+
+def checkpoint(
+    function,
+    *args,
+    use_reentrant=None,
+    context_fn=None,
+    determinism_check="default",
+    debug=False,
+    early_stop=True,
+    **kwargs,
+):
+    """Just the call: to save memory, mark the Cell with its recompute() method."""
+    return function(*args, **kwargs)
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+    """The functions one after the other; their Cells may be marked with recompute()."""
+    for function in functions:
+        input = function(input)
+    return input
+
+
+def export_onnx(model, args=(), f=None, *, export_params=True, verbose=None, opset_version=None):
+    """Write the network as ONNX."""
+    inputs = args if isinstance(args, (tuple, list)) else (args,)
+    mindspore.export(model, *inputs, file_name=str(f).removesuffix(".onnx"), file_format="ONNX")
+
+
+class SummaryWriter:
+    """torch.utils.tensorboard.SummaryWriter on mindspore.SummaryRecord."""
+
+    def __init__(
+        self,
+        log_dir=None,
+        comment="",
+        purge_step=None,
+        max_queue=10,
+        flush_secs=120,
+        filename_suffix="",
+    ):
+        self.log_dir = log_dir or "runs"
+        self.record = mindspore.SummaryRecord(self.log_dir)
+
+    def _add(self, kind, tag, value, step):
+        value = value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
+        self.record.add_value(kind, tag, Tensor(value.astype(np.float32)))
+        self.record.record(0 if step is None else int(step))
+
+    def add_scalar(
+        self,
+        tag,
+        scalar_value,
+        global_step=None,
+        walltime=None,
+        new_style=False,
+        double_precision=False,
+    ):
+        self._add("scalar", tag, scalar_value, global_step)
+
+    def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
+        for tag, value in tag_scalar_dict.items():
+            self._add("scalar", f"{main_tag}/{tag}", value, global_step)
+
+    def add_histogram(
+        self, tag, values, global_step=None, bins="tensorflow", walltime=None, max_bins=None
+    ):
+        self._add("histogram", tag, values, global_step)
+
+    def add_image(self, tag, img_tensor, global_step=None, walltime=None, dataformats="CHW"):
+        image = img_tensor.asnumpy() if isinstance(img_tensor, Tensor) else np.asarray(img_tensor)
+        if dataformats == "HWC":
+            image = image.transpose(2, 0, 1)
+        self._add("image", tag, image[None], global_step)
+
+    def flush(self):
+        self.record.flush()
+
+    def close(self):
+        self.record.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
