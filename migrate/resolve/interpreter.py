@@ -93,10 +93,13 @@ class Interpreter(Statements):
         self._restore(saved)
 
     def settle(self, deferred: Deferred) -> Value:
-        """Evaluate what an imported module left open."""
-        return self._elsewhere_do(
-            deferred.module, deferred.frame, lambda: self.evaluate(deferred.node)
-        )
+        """Evaluate what an imported module left open, once; a name that needs itself is unknown."""
+        if deferred.value is None:
+            deferred.value = UNKNOWN
+            deferred.value = self._elsewhere_do(
+                deferred.module, deferred.frame, lambda: self.evaluate(deferred.node)
+            )
+        return deferred.value
 
     def _foreign_bases(self, cls: ProjectClass, frame: Frame) -> list[Value]:
         return self._elsewhere_do(cls.module, frame, lambda: self.base_classes(cls.node))

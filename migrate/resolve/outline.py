@@ -13,9 +13,10 @@ from migrate.resolve.values import ProjectClass, ProjectFunction, Value
 class Deferred(Value):
     """An expression of another module, not evaluated yet."""
 
-    __slots__ = ("frame", "module", "node")
+    __slots__ = ("frame", "module", "node", "value")
 
     def __init__(self, node: ast.expr, module: ModuleScope, frame: Frame) -> None:
+        self.value: Value | None = None
         self.node = node
         self.module = module
         self.frame = frame
