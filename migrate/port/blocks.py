@@ -84,7 +84,7 @@ class BlockRewriter(CallRewriter):
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
         """A comment inside an argument that went away moves above the statement."""
-        if original is updated or "#" not in code(original):
+        if original is updated or not self._has_inner_comment(original):
             return updated
         present = comments(updated)
         lost: list[cst.EmptyLine] = []
@@ -96,6 +96,12 @@ class BlockRewriter(CallRewriter):
         return (
             updated.with_changes(leading_lines=[*updated.leading_lines, *lost]) if lost else updated
         )
+
+    def _has_inner_comment(self, statement: cst.SimpleStatementLine) -> bool:
+        """Only a statement of several lines can hold a comment that a rewriting loses."""
+        first = self.partner(statement.body[0]) if statement.body else None
+        start, end = getattr(first, "lineno", 1), getattr(first, "end_lineno", 10**9)
+        return end > start and any("#" in line for line in self.context.lines[start - 1 : end])
 
     # In-place -------------------------------------------------------------------------------------
 

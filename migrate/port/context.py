@@ -26,6 +26,7 @@ class Context:
     helpers: HelperIndex
     mint: bool = False
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)  # of the source
     findings: list[Finding] = field(default_factory=list)
     ported: int = 0
     generated: dict[str, str] = field(default_factory=dict)  # helper name -> source made from a row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from dataclasses import dataclass, field
 
@@ -78,12 +79,12 @@ def port_file(
         mint,
         dict(input_shapes or {}),
     )
+    context.lines = text.split("\n")
     try:
         rewriter = Rewriter(context, tree)
         new = cst.parse_module(text).visit(rewriter)
         rewriter.finish()
-        code = without_leftovers(new, tree).code
-        ast.parse(code)
+        code = without_leftovers(new, tree, spelling.imports)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
         reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
         finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
@@ -95,7 +96,7 @@ def port_file(
         findings=list(context.findings),
         ported=context.ported,
         usages=len(resolution.usages),
-        helpers=list(spelling.helpers),
+        helpers=[name for name in spelling.helpers if re.search(rf"\b{HELPERS}\.{name}\b", code)],
         generated=context.generated,
         **_form(source),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 import libcst as cst
 
@@ -109,7 +110,33 @@ class Joiner(cst.CSTTransformer):
         super().__init__()
         self._queue = in_source_order(tree)
         self._skipped: set[int] = set()
+        self._visitors: dict[type[cst.CSTNode], Any] = {}
+        self._leavers: dict[type[cst.CSTNode], Any] = {}
         self.pairs: dict[int, ast.AST] = {}  # id of the libcst node -> stdlib node
+
+    # libcst looks its methods up by name for every node and every field: look once for every type instead.
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        kind = type(node)
+        try:
+            method = self._visitors[kind]
+        except KeyError:
+            method = self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", None)
+        return True if method is None else method(node) is not False
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
+        kind = type(original_node)
+        try:
+            method = self._leavers[kind]
+        except KeyError:
+            method = self._leavers[kind] = getattr(self, f"leave_{kind.__name__}", None)
+        return updated_node if method is None else method(original_node, updated_node)
+
+    def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
+        pass
+
+    def on_leave_attribute(self, original_node: cst.CSTNode, attribute: str) -> None:
+        pass
 
     def partner(self, node: cst.CSTNode) -> ast.AST | None:
         """The stdlib node of a libcst node that has been visited."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 import libcst as cst
 
@@ -20,11 +21,17 @@ _PURE = (
 )
 
 
-def without_leftovers(module: cst.Module, before: ast.Module) -> cst.Module:
-    """Remove what the port itself made useless; what was unused before is the author's business."""
-    after = ast.parse(module.code)
-    unused = _read(before) - _read(after)
-    return module.visit(_Remover(unused)) if unused & _bound(after) else module
+def without_leftovers(module: cst.Module, before: ast.Module, imports: Iterable[str]) -> str:
+    """The module's text without what the port itself made useless; what was unused before is the author's business."""
+    code = module.code
+    after = ast.parse(code)
+    ours = {line.rpartition(" ")[2].partition(".")[0] for line in imports}
+    unused = (_read(before) | ours) - _read(after)
+    if not unused & _bound(after):
+        return code
+    code = module.visit(_Remover(unused)).code
+    ast.parse(code)
+    return code
 
 
 def _read(tree: ast.Module) -> set[str]:

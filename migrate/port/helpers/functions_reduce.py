@@ -88,3 +88,61 @@ def var_mean(input, dim=None, correction=1, keepdim=False):
         ops.var(input, axis=dim, ddof=correction, keepdims=keepdim),
         ops.mean(input, axis=dim, keep_dims=keepdim),
     )
+
+
+def equal(input, other):
+    """torch.equal: same shape and same elements. ops.equal compares element by element."""
+    return input.shape == other.shape and bool((input == other).all())
+
+
+def nanmedian(input):
+    """torch.nanmedian of all elements."""
+    return ops.nanmedian(input.reshape((-1,)), axis=0)[0]
+
+
+def mode(input, dim=-1, keepdim=False):
+    """torch's mode: the smallest of the most frequent values and its last position."""
+    axis = dim + input.ndim if dim < 0 else dim
+    x = input.swapaxes(axis, -1)
+    same = x.expand_dims(-1) == x.expand_dims(-2)
+    count = same.astype(mindspore.int64).sum(-1)
+    frequent = count == ops.amax(count, axis=-1, keepdims=True)
+    candidates = ops.where(frequent, x, ops.amax(x, axis=-1, keepdims=True))
+    value = ops.amin(candidates, axis=-1, keepdims=True)
+    places = ops.arange(x.shape[-1])
+    place = ops.amax(ops.where(x == value, places, -1), axis=-1, keepdims=True)
+    values = ops.gather_elements(x, -1, place).swapaxes(axis, -1)
+    indices = place.swapaxes(axis, -1)
+    return (values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))
+
+
+def corrcoef(input):
+    """torch's corrcoef."""
+    if input.ndim < 2:
+        return ops.ones((), input.dtype)
+    centred = input - ops.mean(input, axis=1, keep_dims=True)
+    product = ops.matmul(centred, centred.swapaxes(0, 1))
+    scale = ops.sqrt(ops.diagonal(product))
+    return ops.clamp(product / scale.expand_dims(0) / scale.expand_dims(1), min=-1, max=1)
+
+
+def trapezoid(y, x=None, dx=1.0, dim=-1):
+    """torch's trapezoid rule."""
+    return ops.sum(_trapezoid_areas(y, x, dx, dim), dim=dim)
+
+
+def cumulative_trapezoid(y, x=None, dx=1.0, dim=-1):
+    """torch's running trapezoid rule."""
+    return ops.cumsum(_trapezoid_areas(y, x, dx, dim), dim)
+
+
+def _trapezoid_areas(y, x, dx, dim):
+    """The area between each two neighbours."""
+    axis = dim + y.ndim if dim < 0 else dim
+    head = (slice(None),) * axis
+    mean = (y[(*head, slice(1, None))] + y[(*head, slice(None, -1))]) / 2
+    if x is None:
+        return mean * (1.0 if dx is None else dx)
+    if x.ndim == 1:
+        return mean * (x[1:] - x[:-1]).reshape((-1,) + (1,) * (y.ndim - axis - 1))
+    return mean * diff(x, 1, dim)

@@ -1,5 +1,6 @@
 """Shapes, diagonals and grids as torch makes them."""
 
+import mindspore
 from mindspore import ops
 
 
@@ -76,3 +77,61 @@ def tensordot(a, b, dims=2):
     rows = a.transpose(a_free + left).reshape((-1, inner))
     columns = b.transpose(right + b_free).reshape((inner, -1))
     return ops.matmul(rows, columns).reshape(shape)
+
+
+def unflatten(input, dim, sizes):
+    """torch's unflatten: one dimension split into several; one of them may be -1."""
+    axis = dim + input.ndim if dim < 0 else dim
+    return input.reshape(input.shape[:axis] + tuple(sizes) + input.shape[axis + 1 :])
+
+
+def unravel_index(indices, shape):
+    """torch's unravel_index: flat positions as one tensor for each dimension."""
+    result = ()
+    for size in reversed(shape):
+        result = (indices % size, *result)
+        indices = indices // size
+    return result
+
+
+def unfold_copy(input, dimension, size, step):
+    """torch's unfold: sliding windows of one dimension, as a new last dimension."""
+    axis = dimension + input.ndim if dimension < 0 else dimension
+    first = ops.arange(0, input.shape[axis] - size + 1, step)
+    places = first.expand_dims(1) + ops.arange(size).expand_dims(0)
+    windows = ops.gather(input, places, axis)
+    return ops.moveaxis(windows, axis + 1, -1)
+
+
+def vander(x, N=None, increasing=False):
+    """torch's vander: powers of a vector, falling unless increasing."""
+    matrix = ops.vander(x, x.shape[0] if N is None else N)
+    return ops.flip(matrix, (-1,)) if increasing else matrix
+
+
+def block_diag(*tensors):
+    """torch's block_diag, which also takes numbers and vectors."""
+    rows = [tensor.reshape((1, -1)) if tensor.ndim < 2 else tensor for tensor in tensors]
+    width = 0
+    for row in rows:
+        width += row.shape[1]
+    result = []
+    left = 0
+    for row in rows:
+        result.append(ops.pad(row, (left, width - left - row.shape[1])))
+        left += row.shape[1]
+    return ops.cat(result, axis=0)
+
+
+def isin(elements, test_elements, assume_unique=False, invert=False):
+    """torch's isin, by comparing each element with each."""
+    elements = mindspore.Tensor(elements) if isinstance(elements, (int, float)) else elements
+    if not isinstance(test_elements, (int, float)):
+        test_elements = test_elements.reshape((-1,))
+    found = ops.any(elements.expand_dims(-1) == test_elements, axis=-1)
+    return ops.logical_not(found) if invert else found
+
+
+def bitwise_not(input):
+    """torch's bitwise_not; in MindSpore `~` is a logical not for every dtype."""
+    return ops.logical_not(input) if input.dtype == mindspore.bool_ else -1 - input
