@@ -3,6 +3,70 @@
 from mindspore import Parameter, nn
 
 
+class ModuleDict(nn.Cell):
+    """Cells by name, to derive from; Graph mode takes nn.CellDict's subclasses for dicts."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        self._list_cells()
+        self.update(modules or {})
+
+    def update(self, modules):
+        for name, cell in modules.items() if hasattr(modules, "items") else modules:
+            self[name] = cell
+
+    def insert_child_to_cell(self, child_name, child_cell):
+        super().insert_child_to_cell(child_name, child_cell)
+        self._list_cells()
+
+    def _list_cells(self):
+        """Tuples of names and cells: what a compiled construct can iterate over."""
+        self.cell_names = tuple(self._cells)
+        self.cell_list = tuple(self._cells.values())
+        self.cell_pairs = tuple(self._cells.items())
+
+    def __setitem__(self, name, cell):
+        if name in self._cells:
+            self._cells[name] = cell
+            self._list_cells()
+        else:
+            self.insert_child_to_cell(name, cell)
+
+    def __getitem__(self, name):
+        return self._cells[name]
+
+    def __delitem__(self, name):
+        del self._cells[name]
+        self._list_cells()
+
+    def __contains__(self, name):
+        return name in self._cells
+
+    def __len__(self):
+        return len(self._cells)
+
+    def __iter__(self):
+        return iter(self.cell_names)
+
+    def pop(self, key):
+        cell = self[key]
+        del self[key]
+        return cell
+
+    def clear(self):
+        self._cells.clear()
+        self._list_cells()
+
+    def keys(self):
+        return self.cell_names
+
+    def values(self):
+        return self.cell_list
+
+    def items(self):
+        return self.cell_pairs
+
+
 class ParameterList(nn.Cell):
     """Parameters by position, named 0, 1, ... as in torch."""
 
