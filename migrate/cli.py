@@ -41,8 +41,8 @@ def build_parser(chosen: str | None) -> argparse.ArgumentParser:
     """Build the parser; only the chosen command's module is imported and asked for its options."""
     parser = argparse.ArgumentParser(
         prog="ms-migrate",
-        description="Move PyTorch training code to MindSpore, and prove that it still computes the same.",
-        epilog="Exit codes: 0 fine; 1 it ran and found something to act on; 2 it could not be carried out.",
+        description="Move PyTorch training code to MindSpore, and prove that it computes the same.",
+        epilog="Exit codes: 0 fine; 1 found something to act on; 2 could not be carried out.",
     )
     parser.add_argument("--version", action="version", version=f"ms-migrate {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

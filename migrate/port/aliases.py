@@ -10,8 +10,7 @@ def alias_could_see(
 ) -> str:
     """Who could see the change, in words; empty when nobody can.
 
-    Only names are judged: `y = x` before the change with `y` read after it, or a parameter that the caller still holds and
-    that was not rebound before.
+    Only names are judged: `y = x` before the change, with `y` read after it.
     """
     root = place
     while isinstance(root, ast.Subscript):
@@ -56,9 +55,9 @@ def _last_binding(function: ast.AST, name: str, before: int) -> int:
             and node.lineno < before
         ):
             for target in node.targets:
-                if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(target)):
-                    if not isinstance(target, ast.Subscript):
-                        last = max(last, node.lineno)
+                names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+                if name in names and not isinstance(target, ast.Subscript):
+                    last = max(last, node.lineno)
     return last
 
 

@@ -1,10 +1,12 @@
-"""Statements: in-place changes rebound, calls without effect removed, blocks unwrapped, markers placed."""
+"""Statements: in-place changes rebound, calls without effect removed, blocks unwrapped, markers
+placed.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import libcst as cst
 
@@ -13,11 +15,20 @@ from migrate.port.call import Refusal
 from migrate.port.calls import CallRewriter, is_data
 from migrate.port.nodes import code, comment_line, comments, literal
 
-# Stands for a statement that lost everything until its block is put together; libcst would drop its comments.
+# Stands for a statement that lost everything until its block is put together; libcst would drop
+# its comments.
 GONE = cst.Expr(cst.Name("ms_migrate_gone"))
 
 Compound = TypeVar(
-    "Compound", cst.If, cst.For, cst.While, cst.With, cst.Try, cst.FunctionDef, cst.ClassDef
+    "Compound",
+    cst.SimpleStatementLine,
+    cst.If,
+    cst.For,
+    cst.While,
+    cst.With,
+    cst.Try,
+    cst.FunctionDef,
+    cst.ClassDef,
 )
 
 
@@ -29,7 +40,8 @@ class BlockRewriter(CallRewriter):
         """The innermost function around the node in hand."""
         return self._functions[-1] if self._functions else None
 
-    # Markers: one list of comments for each open statement -----------------------------------------
+    # Markers: one list of comments for each open statement
+    # -----------------------------------------
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
         self._marks.append([])
@@ -72,13 +84,13 @@ class BlockRewriter(CallRewriter):
     ) -> cst.ClassDef:
         return self._marked(updated_node)
 
-    def _marked(
-        self, node: Compound | cst.SimpleStatementLine
-    ) -> Compound | cst.SimpleStatementLine:  # type: ignore[misc]
+    def _marked(self, node: Compound) -> Compound:
         marks = self._marks.pop()
         present = {line.comment.value for line in node.leading_lines if line.comment}
-        new = [comment_line(text) for text in dict.fromkeys(marks) if text not in present]
-        return node.with_changes(leading_lines=[*node.leading_lines, *new]) if new else node
+        added: list[cst.EmptyLine] = [
+            comment_line(text) for text in dict.fromkeys(marks) if text not in present
+        ]
+        return node.with_changes(leading_lines=[*node.leading_lines, *added]) if added else node
 
     def _keep_comments(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
@@ -151,7 +163,7 @@ class BlockRewriter(CallRewriter):
     ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
         value = updated_node.value
         if id(value) in self.changed_in_place:
-            changed, place, usage = self.changed_in_place.pop(id(value))
+            changed, place, _usage = self.changed_in_place.pop(id(value))
             targets = [code(target.target) for target in updated_node.targets]
             if (
                 isinstance(changed, cst.Name | cst.Attribute)
@@ -164,7 +176,9 @@ class BlockRewriter(CallRewriter):
             return updated_node
         if self.bare(value) is not value:
             updated_node = updated_node.with_changes(value=self.bare(value))
-        if isinstance(updated_node.targets[0].target, cst.Attribute) and self._sets_data(original_node):
+        if isinstance(updated_node.targets[0].target, cst.Attribute) and self._sets_data(
+            original_node
+        ):
             return self._set_data(updated_node)
         if _assigns_itself(updated_node) and not _assigns_itself(original_node):
             return cst.RemoveFromParent()  # x = x.to(device)
@@ -173,7 +187,11 @@ class BlockRewriter(CallRewriter):
     def _sets_data(self, node: cst.Assign) -> bool:
         """`p.data = value`, where p is a tensor or may be one."""
         target = node.targets[0].target
-        return len(node.targets) == 1 and is_data(target) and self.context.usage(self.partner(target)) is not None
+        return (
+            len(node.targets) == 1
+            and is_data(target)
+            and self.context.usage(self.partner(target)) is not None
+        )
 
     def _set_data(self, node: cst.Assign) -> cst.Expr:
         target = node.targets[0].target
@@ -184,7 +202,9 @@ class BlockRewriter(CallRewriter):
 
     def visit_Assign(self, node: cst.Assign) -> None:
         super().visit_Assign(node)
-        self._raw_targets |= {id(target.target) for target in node.targets if is_data(target.target)}
+        self._raw_targets |= {
+            id(target.target) for target in node.targets if is_data(target.target)
+        }
 
     def _assignment_without_effect(
         self, original: cst.Assign, updated: cst.Assign
@@ -217,12 +237,13 @@ class BlockRewriter(CallRewriter):
             if is_tensor(self.context.type(partner.target)):
                 seen = alias_could_see(partner.target, self.function)
                 if seen:
-                    reason = f"changes {partner.target.id} in place in torch, and {seen} could see it; MindSpore rebinds the name"
+                    name = partner.target.id
+                    reason = f"changes {name} in place in torch, which {seen} could see"
                     self.flag(
                         partner,
                         Refusal(
                             reason,
-                            f"write {partner.target.id} = {partner.target.id} ... if nothing relies on it",
+                            f"write {name} = {name} ... if nothing relies on it",
                             "MS403",
                         ),
                     )
@@ -238,7 +259,6 @@ class BlockRewriter(CallRewriter):
         self, original_node: cst.With, updated_node: cst.With
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
         node = self._marked(updated_node)
-        assert isinstance(node, cst.With)
         items = [item for item in node.items if id(item.item) not in self.vanished]
         if len(items) == len(node.items):
             return node
@@ -253,13 +273,8 @@ class BlockRewriter(CallRewriter):
         if isinstance(node.orelse, cst.If):
             self._elifs.add(id(node.orelse))
 
-    def leave_If(
-        self, original_node: cst.If, updated_node: cst.If
-    ) -> (
-        cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.Else | cst.RemovalSentinel
-    ):
+    def leave_If(self, original_node: cst.If, updated_node: cst.If) -> Any:
         node = self._marked(updated_node)
-        assert isinstance(node, cst.If)
         if original_node.test is updated_node.test:
             return node
         decided = _truth(node.test)
@@ -288,7 +303,6 @@ class BlockRewriter(CallRewriter):
     ) -> cst.FunctionDef:
         self._functions.pop()
         node = self._marked(updated_node)
-        assert isinstance(node, cst.FunctionDef)
         if id(self.partner(original_node)) in self.context.forwards:
             node = node.with_changes(name=cst.Name("construct"))
         return node
@@ -306,7 +320,10 @@ class BlockRewriter(CallRewriter):
 def without_empty(
     body: Sequence[cst.BaseStatement | cst.BaseSmallStatement],
 ) -> tuple[list[cst.BaseStatement], list[cst.EmptyLine]]:
-    """Drop statements that lost everything; their comments go to the next statement, or are handed back."""
+    """Drop statements that lost everything.
+
+    Their comments go to the next statement, or are handed back.
+    """
     kept: list[cst.BaseStatement] = []
     carried: list[cst.EmptyLine] = []
     for statement in body:
@@ -318,7 +335,7 @@ def without_empty(
             continue
         if carried:
             lines = [*carried, *getattr(statement, "leading_lines", ())]
-            statement = statement.with_changes(leading_lines=lines)  # type: ignore[union-attr]
+            statement = statement.with_changes(leading_lines=lines)
             carried = []
         kept.append(statement)  # type: ignore[arg-type]
     return kept, carried
@@ -411,7 +428,9 @@ def _assigns_itself(node: cst.Assign) -> bool:
 
 
 def _two_targets(node: cst.For) -> cst.For:
-    """`for m in (cell for _, cell in net.cells_and_names())` reads better as `for _, m in net.cells_and_names()`."""
+    """`for m in (cell for _, cell in net.cells_and_names())` reads better as `for _, m in
+    net.cells_and_names()`.
+    """
     iterable = node.iter
     if not isinstance(iterable, cst.GeneratorExp) or not isinstance(node.target, cst.Name):
         return node

@@ -7,11 +7,16 @@ import ast
 from migrate.port.helper_source import helper_index
 from migrate.port.imports import import_lines
 
-_HEADER = '"""Pieces with torch\'s signatures and semantics that the ported code uses. Made by ms-migrate; yours to edit."""'
+_HEADER = (
+    '"""Pieces with torch\'s signatures and semantics that the ported code uses. '
+    'Made by ms-migrate; yours to edit."""'
+)
 
 
 def helper_module(names: list[str], generated: dict[str, str]) -> str:
-    """The text of ms_migrate_helpers.py for these names, what they need, and what was made from rows."""
+    """The text of ms_migrate_helpers.py for these names, what they need, and what was made from
+    rows.
+    """
     index = helper_index()
     made = {name: text for name, text in generated.items() if name not in index}
     wanted = [name for name in names if name not in made]

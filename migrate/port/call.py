@@ -1,4 +1,6 @@
-"""One call of a torch API on its way to MindSpore: arguments bound to torch's parameters, then changed by rules."""
+"""One call of a torch API on its way to MindSpore: arguments bound to torch's parameters, then
+changed by rules.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ class Call:
         return self.slots[name].type if name in self.slots else UNKNOWN
 
     def constant(self, name: str) -> Any:
-        """The Python value of an argument that is a literal (torch's default if left out), else MISSING."""
+        """The Python value of an argument that is a literal (torch's default if left out), else
+        MISSING.
+        """
         text = literal(self.value(name))
         return MISSING if text is None else ast.literal_eval(text)
 

@@ -21,7 +21,10 @@ _REMOVED = "None"  # a row whose expression is None has no effect in MindSpore
 
 
 class CallRewriter(References):
-    """Rewrites calls; statements decide afterwards what becomes of in-place results and of calls without effect."""
+    """Rewrites calls.
+
+    Statements decide afterwards what becomes of in-place results and of calls without effect.
+    """
 
     def __init__(self, context: Context, tree: ast.Module) -> None:
         super().__init__(context, tree)
@@ -49,12 +52,18 @@ class CallRewriter(References):
             self._raw_data |= {id(part) for part in changed if is_data(part)}
 
     def _note_optimizer(self, partner: ast.AST | None) -> None:
-        """`optim.SGD(model.parameters(), ...)`: what an optimizer is given are the trainable parameters."""
+        """`optim.SGD(model.parameters(), ...)`: what an optimizer is given are the trainable
+        parameters.
+        """
         if not isinstance(partner, ast.Call) or not partner.args:
             return
         usage = self.context.usage(partner.func)
         first = partner.args[0]
-        if usage is None or not usage.api.startswith("torch.optim.") or not isinstance(first, ast.Call):
+        if (
+            usage is None
+            or not usage.api.startswith("torch.optim.")
+            or not isinstance(first, ast.Call)
+        ):
             return
         inner = self.context.usage(first.func)
         if inner is not None and inner.api == "torch.nn.Module.parameters" and not first.args:
@@ -99,7 +108,9 @@ class CallRewriter(References):
 
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
         value = self.bare(updated_node.value)
-        return updated_node if value is updated_node.value else updated_node.with_changes(value=value)
+        return (
+            updated_node if value is updated_node.value else updated_node.with_changes(value=value)
+        )
 
     def leave_FormattedStringExpression(
         self,
@@ -127,16 +138,19 @@ class CallRewriter(References):
         kinds = options_of(self.context.type(node))
         if any(isinstance(kind, Instance) and kind.cls == "torch.device" for kind in kinds):
             return True
-        if any(isinstance(kind, Known) and str(kind.value).startswith(("cuda", "cpu")) for kind in kinds):
+        if any(
+            isinstance(kind, Known) and str(kind.value).startswith(("cuda", "cpu"))
+            for kind in kinds
+        ):
             return True
         return "device" in ast.unparse(node).lower() and kinds == (UNKNOWN,)
 
     def _flag_unknown(self, usage: Usage) -> None:
         name = usage.api.rpartition(".")[2]
         entry = self.table.get(usage.api)
-        if entry is not None and all(form.plain and not form.drop for form in entry.overloads):
-            if entry.main.mindspore.rpartition(".")[2] == name:
-                return  # the same call means the same in both frameworks
+        unchanged = entry is not None and all(f.plain and not f.drop for f in entry.overloads)
+        if entry is not None and unchanged and entry.main.mindspore.endswith(f".{name}"):
+            return  # the same call means the same in both frameworks
         kind = "Cell" if usage.api.startswith("torch.nn.Module.") else "tensor"
         hint = "model: nn.Module" if kind == "Cell" else "x: torch.Tensor"
         refusal = Refusal(
@@ -157,7 +171,11 @@ class CallRewriter(References):
         return updated.with_changes(args=[first, cst.Arg(expression(spelled))])
 
     def _left_alone(self, usage: Usage, updated: cst.Call) -> cst.BaseExpression:
-        """Keep the call; a path that imports lead to is spelled in full, since its short name now means MindSpore's."""
+        """Keep the call.
+
+        A path that imports lead to is spelled in full, since its short name now means
+        MindSpore's.
+        """
         if self._receiver(usage, updated) is not None:
             return updated
         return updated.with_changes(func=expression(self.spelling.keep_torch(usage.api)))
@@ -170,7 +188,9 @@ class CallRewriter(References):
         entry = self.row(usage)
         receiver = self._receiver(usage, updated)
         if id(partner) in self._for_optimizer and receiver is not None:
-            return cst.Call(func=cst.Attribute(value=atomic(receiver), attr=cst.Name("trainable_params")))
+            return cst.Call(
+                func=cst.Attribute(value=atomic(receiver), attr=cst.Name("trainable_params"))
+            )
         types = [self.context.type(argument) for argument in arguments_in_order(partner)]
         try:
             calls = bind(entry, updated, types, receiver)
@@ -189,7 +209,10 @@ class CallRewriter(References):
         return new
 
     def _receiver(self, usage: Usage, updated: cst.Call) -> cst.BaseExpression | None:
-        """The object whose method is called; None for a function or class reached through imports."""
+        """The object whose method is called.
+
+        None for a function or class reached through imports.
+        """
         if not isinstance(updated.func, cst.Attribute) or not isinstance(usage.node, ast.Attribute):
             return None
         return None if self._is_library_path(usage.node) else updated.func.value
@@ -197,7 +220,9 @@ class CallRewriter(References):
     def _unbound(
         self, usage: Usage, entry: Entry, updated: cst.Call, receiver: cst.BaseExpression | None
     ) -> cst.BaseExpression:
-        """*args or **kwargs: call the form that has torch's signature, which sorts them out at run time."""
+        """*args or **kwargs: call the form that has torch's signature, which sorts them out at
+        run time.
+        """
         if receiver is not None:
             return self._starred_method(entry, updated, receiver)
         return updated.with_changes(func=expression(self._value(usage, entry)))
@@ -239,7 +264,10 @@ class CallRewriter(References):
     def _note_in_place(
         self, usage: Usage, call: Call, partner: ast.Call, new: cst.BaseExpression
     ) -> None:
-        """Remember what the call changed; the statement around it knows whether that can be written."""
+        """Remember what the call changed.
+
+        The statement around it knows whether that can be written.
+        """
         if call.receiver is not None and isinstance(partner.func, ast.Attribute):
             changed, place = call.receiver, partner.func.value
         elif partner.args and call.node is not None:
@@ -271,5 +299,6 @@ def _has_parameter(value: Value) -> bool:
 
 def arguments_in_order(node: ast.Call) -> list[ast.expr]:
     """Positional and keyword arguments as they stand in the source."""
-    parts = sorted([*node.args, *node.keywords], key=lambda part: (part.lineno, part.col_offset))
+    parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+    parts.sort(key=lambda part: (part.lineno, part.col_offset))
     return [part.value if isinstance(part, ast.keyword) else part for part in parts]

@@ -29,7 +29,10 @@ Rules = dict[str, Callable[[Call], None]]
 def write_first(
     calls: list[Call], spelling: Spelling, rules: Rules
 ) -> tuple[Call, cst.BaseExpression]:
-    """Write the first form that can be carried over; the reason why the best one cannot is the one to tell."""
+    """Write the first form that can be carried over.
+
+    The reason why the best one cannot is the one to tell.
+    """
     reason: Refusal | None = None
     for call in calls:
         try:
@@ -43,8 +46,8 @@ def write_first(
 def write_call(call: Call, spelling: Spelling, rules: Rules) -> cst.BaseExpression:
     """The MindSpore expression for a torch call; raises Refusal when it cannot be certain.
 
-    A row may state a helper beside its direct form: the helper has torch's signature and decides at run time what cannot
-    be decided here.
+    A row may state a helper beside its direct form: the helper has torch's signature and decides
+    at run time what cannot be decided here.
     """
     call.quote = spelling.quote
     direct = bool(call.target or call.emit or call.overload.rules)
@@ -232,7 +235,9 @@ def _argument(name: str, value: cst.BaseExpression, slot: Slot) -> cst.Arg:
 
 
 def lay_out(node: cst.Call, function: cst.BaseExpression, arguments: list[cst.Arg]) -> cst.Call:
-    """Put new arguments into the layout of the old call: one line stays one line, a column stays a column."""
+    """Put new arguments into the layout of the old call: one line stays one line, a column stays
+    a column.
+    """
     old = node.args
     spread = len(old) > 1 and isinstance(old[0].comma, cst.Comma) and _breaks(old[0].comma)
     trailing = bool(old) and isinstance(old[-1].comma, cst.Comma)

@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 from dataclasses import dataclass, field
+from typing import Any
 
 import libcst as cst
 
@@ -102,7 +103,7 @@ def port_file(
     )
 
 
-def _form(source: SourceFile) -> dict[str, str]:
+def _form(source: SourceFile) -> dict[str, Any]:
     """Encoding and line ends, which the ported file keeps."""
     try:
         data = source.path.read_bytes()
@@ -120,8 +121,10 @@ def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:
             names.add(node.id)
         elif isinstance(node, ast.arg):
             names.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or (isinstance(node, ast.ExceptHandler) and node.name):
-            names.add(node.name)
+        elif isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler
+        ):
+            names.add(node.name or "")
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if not resolver.modules.is_library(alias.name) and not alias.name.startswith(

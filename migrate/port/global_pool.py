@@ -1,7 +1,7 @@
-"""AdaptiveAvgPool2d(1) kept in an attribute is a mean over the last two axes, written as a MindSpore author writes it.
+"""AdaptiveAvgPool2d(1) in an attribute is a mean, written as a MindSpore author writes it.
 
-The operator goes into __init__, the axes to the call: `self.avgpool = ops.ReduceMean(keep_dims=True)` and
-`self.avgpool(x, (2, 3))`. That is only right where the class itself makes every use of the attribute.
+The operator goes into __init__, the axes to the call: `self.pool = ops.ReduceMean(keep_dims=True)`
+and `self.pool(x, (2, 3))`. That is only right where the class makes every use of the attribute.
 """
 
 from __future__ import annotations
@@ -21,14 +21,18 @@ _POOLS = {
 
 @dataclass(slots=True)
 class GlobalPools:
-    """Constructor calls to replace, and the axes to add to calls of the attribute, by node identity."""
+    """Constructor calls to replace, and the axes to add to calls of the attribute, by node
+    identity.
+    """
 
     constructors: set[int] = field(default_factory=set)
     calls: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 def find_global_pools(context: Context) -> GlobalPools:
-    """All attributes of module classes that hold a global average pool and are only ever called with one argument."""
+    """All attributes of module classes that hold a global average pool and are only ever called
+    with one argument.
+    """
     found = GlobalPools()
     for cls in context.module_classes.values():
         stores: dict[str, list[ast.expr | None]] = {}
@@ -48,9 +52,10 @@ def find_global_pools(context: Context) -> GlobalPools:
         for name, values in stores.items():
             axes = {_axes(value, context) for value in values}
             calls = [called.get(id(node)) for node in uses.get(name, ())]
-            if len(axes) == 1 and None not in axes and calls and all(map(_one_argument, calls)):
+            only = axes.pop() if len(axes) == 1 else None
+            if only is not None and calls and all(map(_one_argument, calls)):
                 found.constructors |= {id(value) for value in values}
-                found.calls |= {id(call): next(iter(axes)) for call in calls}  # type: ignore[misc]
+                found.calls |= {id(call): only for call in calls}
     return found
 
 

@@ -1,4 +1,6 @@
-"""The pieces of MindSpore that ported code may need: found in migrate/port/helpers, copied only where used."""
+"""The pieces of MindSpore that ported code may need: found in migrate/port/helpers, copied only
+where used.
+"""
 
 from __future__ import annotations
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from migrate.port.blocks import is_gone, without_empty
 from migrate.port.steps import StepRewriter
-from migrate.resolve.modules import absolute_name
+from migrate.resolve.modules import Modules, absolute_name
 from migrate.resolve.values import External
 
 
@@ -61,7 +62,9 @@ class Rewriter(StepRewriter):
         return self.modules.is_library(name)
 
     def _passes_torch_on(self, module: str, name: str) -> bool:
-        """`from compat import nn`, where compat itself imported torch's: this file imports its own now."""
+        """`from compat import nn`, where compat itself imported torch's: this file imports its
+        own now.
+        """
         source = self.context.resolution.source
         if self.modules.project.find(module, source) is None:
             return False
@@ -70,7 +73,7 @@ class Rewriter(StepRewriter):
         return isinstance(value, External) and self._is_torch(value.name)
 
     @property
-    def modules(self):  # type: ignore[no-untyped-def]
+    def modules(self) -> Modules:
         return self.context.modules
 
     # Placing the new imports ----------------------------------------------------------------------
@@ -86,7 +89,7 @@ class Rewriter(StepRewriter):
         elif new and at is not None:
             place = body[at]
             assert isinstance(place, cst.SimpleStatementLine)
-            head = [line for line in place.leading_lines]
+            head = list(place.leading_lines)
             trailing = place.trailing_whitespace.comment
             if trailing is not None:
                 head.append(cst.EmptyLine(comment=trailing))
@@ -100,7 +103,7 @@ def _full_name(node: cst.BaseExpression) -> str:
     return get_full_name_for_node(node) or ""
 
 
-def _after_imports(body: list[cst.BaseStatement]) -> int:  # type: ignore[type-arg]
+def _after_imports(body: Sequence[cst.BaseStatement]) -> int:
     """Behind the docstring and the last of the leading imports."""
     at = 0
     for index, statement in enumerate(body):

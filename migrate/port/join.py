@@ -1,6 +1,7 @@
 """Pair the nodes of a stdlib tree with those of libcst's tree of the same text, by their order.
 
-The resolver works on stdlib ast, which is fast; the rewriter needs libcst, which keeps every character. Both see the same
+The resolver works on stdlib ast, which is fast; the rewriter needs libcst, which keeps every
+character. Both see the same
 expressions in the same order, so counting is enough: no positions, no metadata.
 """
 
@@ -44,11 +45,13 @@ class JoinError(Exception):
 
 
 def in_source_order(tree: ast.AST) -> Iterator[ast.AST]:
-    """Names, attributes, calls, definitions and simple statements as they stand in the source, outer before inner."""
+    """Names, attributes, calls, definitions and simple statements as they stand in the source,
+    outer before inner.
+    """
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
-        if isinstance(node, _JOINED) or isinstance(node, _STATEMENTS):
+        if isinstance(node, (_JOINED, _STATEMENTS)):
             yield node
         stack.extend(reversed(_children(node)))
 
@@ -104,7 +107,10 @@ def _position(node: ast.AST) -> tuple[int, int]:
 
 
 class Joiner(cst.CSTTransformer):
-    """Hands out the stdlib nodes one by one while libcst walks its tree; the rewriter builds on it, so one walk does both."""
+    """Hands out the stdlib nodes one by one while libcst walks its tree.
+
+    The rewriter builds on it, so one walk does both.
+    """
 
     def __init__(self, tree: ast.AST) -> None:
         super().__init__()
@@ -114,7 +120,8 @@ class Joiner(cst.CSTTransformer):
         self._leavers: dict[type[cst.CSTNode], Any] = {}
         self.pairs: dict[int, ast.AST] = {}  # id of the libcst node -> stdlib node
 
-    # libcst looks its methods up by name for every node and every field: look once for every type instead.
+    # libcst looks its methods up by name for every node and every field: look once for every type
+    # instead.
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         kind = type(node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
 
 import libcst as cst
 
@@ -22,7 +23,10 @@ _PURE = (
 
 
 def without_leftovers(module: cst.Module, before: ast.Module, imports: Iterable[str]) -> str:
-    """The module's text without what the port itself made useless; what was unused before is the author's business."""
+    """The module's text without what the port itself made useless.
+
+    What was unused before is the author's business.
+    """
     code = module.code
     after = ast.parse(code)
     ours = {line.rpartition(" ")[2].partition(".")[0] for line in imports}
@@ -35,16 +39,24 @@ def without_leftovers(module: cst.Module, before: ast.Module, imports: Iterable[
 
 
 def _read(tree: ast.Module) -> set[str]:
-    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)}
+    names = {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)
+    }
     # Exported by name counts as used.
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List | ast.Tuple):
-            names |= {e.value for e in statement.value.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)}
+            names |= {
+                e.value
+                for e in statement.value.elts
+                if isinstance(e, ast.Constant) and isinstance(e.value, str)
+            }
     return names
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    names = {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
@@ -60,23 +72,31 @@ class _Remover(cst.CSTTransformer):
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         self._functions += 1
 
-    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef:
         self._functions -= 1
         return updated_node
 
-    def leave_Import(self, original_node: cst.Import, updated_node: cst.Import) -> cst.Import | cst.RemovalSentinel:
+    def leave_Import(self, original_node: cst.Import, updated_node: cst.Import) -> Any:
         return _without(updated_node, self.unused)
 
-    def leave_ImportFrom(
-        self, original_node: cst.ImportFrom, updated_node: cst.ImportFrom
-    ) -> cst.ImportFrom | cst.RemovalSentinel:
-        return updated_node if isinstance(updated_node.names, cst.ImportStar) else _without(updated_node, self.unused)
+    def leave_ImportFrom(self, original_node: cst.ImportFrom, updated_node: cst.ImportFrom) -> Any:
+        return (
+            updated_node
+            if isinstance(updated_node.names, cst.ImportStar)
+            else _without(updated_node, self.unused)
+        )
 
-    def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.Assign | cst.RemovalSentinel:
+    def leave_Assign(
+        self, original_node: cst.Assign, updated_node: cst.Assign
+    ) -> cst.Assign | cst.RemovalSentinel:
         targets = [target.target for target in updated_node.targets]
         if not self._functions or not isinstance(updated_node.value, _PURE):
             return updated_node
-        gone = all(isinstance(target, cst.Name) and target.value in self.unused for target in targets)
+        gone = all(
+            isinstance(target, cst.Name) and target.value in self.unused for target in targets
+        )
         return cst.RemoveFromParent() if gone else updated_node
 
     def leave_SimpleStatementLine(
@@ -97,7 +117,7 @@ class _Remover(cst.CSTTransformer):
         return updated_node.with_changes(body=body, footer=[*rest, *updated_node.footer])
 
 
-def _without(node, unused: set[str]):  # type: ignore[no-untyped-def]
+def _without(node: Any, unused: set[str]) -> Any:
     kept = [alias for alias in node.names if _bound_name(alias) not in unused]
     if len(kept) == len(node.names):
         return node

@@ -1,4 +1,6 @@
-"""Small libcst workshop: parse pieces of source, fill templates, put parentheses where they are needed."""
+"""Small libcst workshop: parse pieces of source, fill templates, put parentheses where they are
+needed.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def code(node: cst.CSTNode) -> str:
 
 def atomic(node: cst.BaseExpression) -> cst.BaseExpression:
     """The same expression, fit to stand beside an operator or before a dot."""
-    if isinstance(node, _ATOMS) or getattr(node, "lpar", ()):
+    if isinstance(node, _ATOMS) or node.lpar:
         return node
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 

@@ -52,7 +52,9 @@ class References(Joiner):
     def visit_Annotation(self, node: cst.Annotation) -> None:
         self._annotations += 1
 
-    def leave_Annotation(self, original_node: cst.Annotation, updated_node: cst.Annotation) -> cst.Annotation:
+    def leave_Annotation(
+        self, original_node: cst.Annotation, updated_node: cst.Annotation
+    ) -> cst.Annotation:
         self._annotations -= 1
         return updated_node
 
@@ -67,7 +69,11 @@ class References(Joiner):
         new = _Spelled(self).visit(copy.deepcopy(tree))
         # Single quotes inside need double ones outside, and the other way round.
         quote = original_node.quote
-        return updated_node.with_changes(value=quote + ast.unparse(new).replace(quote[0], "'" if quote[0] == '"' else '"') + quote)
+        return updated_node.with_changes(
+            value=quote
+            + ast.unparse(new).replace(quote[0], "'" if quote[0] == '"' else '"')
+            + quote
+        )
 
     def quoted_name(self, node: ast.expr) -> str | None:
         usage = self._quoted_usages.get(ast.unparse(node))
@@ -108,7 +114,9 @@ class References(Joiner):
         return self._reference(usage, updated_node, receiver)
 
     def _is_library_path(self, node: ast.AST | None) -> bool:
-        """`torch.backends.cudnn.benchmark`: a path of names that imports lead to, not a member of a value."""
+        """`torch.backends.cudnn.benchmark`: a path of names that imports lead to, not a member
+        of a value.
+        """
         while isinstance(node, ast.Attribute):
             node = node.value
         if not isinstance(node, ast.Name):
@@ -119,9 +127,12 @@ class References(Joiner):
     def _plain_attribute(
         self, partner: ast.AST | None, updated: cst.Attribute
     ) -> cst.BaseExpression:
-        if updated.attr.value == "forward" and isinstance(partner, ast.Attribute):
-            if is_module_value(self.context.type(partner.value)):
-                return updated.with_changes(attr=cst.Name("construct"))
+        if (
+            updated.attr.value == "forward"
+            and isinstance(partner, ast.Attribute)
+            and is_module_value(self.context.type(partner.value))
+        ):
+            return updated.with_changes(attr=cst.Name("construct"))
         return updated
 
     def _reference(
@@ -245,6 +256,14 @@ class _Spelled(ast.NodeTransformer):
 def _member_forms(entry: Entry) -> list[tuple[object, ...]]:
     """How a row writes a member, apart from the class it belongs to."""
     return [
-        (form.mindspore.rpartition(".")[2], form.emit, form.helper, form.params, form.rename, form.pin, form.rules)
+        (
+            form.mindspore.rpartition(".")[2],
+            form.emit,
+            form.helper,
+            form.params,
+            form.rename,
+            form.pin,
+            form.rules,
+        )
         for form in entry.overloads
     ]

@@ -1,8 +1,9 @@
-"""Cells and functions with torch's own signature, for classes and functions that are passed on as values.
+"""Cells and functions with torch's own signature, for what is passed on as a value.
 
-`norm_layer=nn.BatchNorm2d` is called later, somewhere else, with torch's arguments. Where MindSpore's arguments differ, the
-ported file passes on a small class that takes torch's and hands MindSpore its own: written by hand in helpers/, or made
-here from the table row, by porting one call in which every argument is a name.
+`norm_layer=nn.BatchNorm2d` is called later, somewhere else, with torch's arguments. Where
+MindSpore's differ, the ported file passes on a small class that takes torch's and hands MindSpore
+its own: written by hand in helpers/, or made here from the table row, by porting one call in which
+every argument is a name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from migrate.port.call import Call, Refusal, Slot
-from migrate.port.emit import write_call
+from migrate.port.emit import Rules, write_call
 from migrate.port.nodes import code, expression, keyword_argument
 from migrate.port.spelling import Spelling
 from migrate.resolve.values import UNKNOWN, Value
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 
 
 def signature_helper(entry: Entry, context: Context, *, derive: bool) -> str:
-    """The name of the helper that has torch's signature for this row; made from the row if nobody wrote it."""
+    """The name of the helper that has torch's signature for this row.
+
+    Made from the row if nobody wrote it.
+    """
     name = entry.torch.rpartition(".")[2]
     if name in context.helpers and context.helpers.is_class(name) == (entry.kind == "class"):
         return name
@@ -62,10 +66,8 @@ def _generate(entry: Entry, name: str, context: Context, *, derive: bool) -> str
     lines = list(spelling.imports)
     if entry.kind == "class" and isinstance(made, cst.Call) and not overload.emit:
         base = code(made.func)
-        body = [
-            *checks,
-            f"super().__init__({', '.join(code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in made.args)})",
-        ]
+        arguments = [a.with_changes(comma=cst.MaybeSentinel.DEFAULT) for a in made.args]
+        body = [*checks, f"super().__init__({', '.join(map(code, arguments))})"]
         text = [
             f"class {name}({base}):",
             f'    """{base} with the signature of {entry.torch}."""',
@@ -176,7 +178,7 @@ def _plain_default(default: str) -> str:
     return "None" if default.startswith("torch.") else default
 
 
-def context_rules() -> dict[str, object]:  # type: ignore[type-arg]
+def context_rules() -> Rules:
     from migrate.port.rules import all_rules
 
     return {name: rule.change for name, rule in all_rules().items()}

@@ -1,9 +1,12 @@
-"""Put planned training steps into the tree: forward functions in front of loops, gradients in place of backward()."""
+"""Put planned training steps into the tree: forward functions in front of loops, gradients in
+place of backward().
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 import libcst as cst
 
@@ -18,7 +21,9 @@ from migrate.port.train_step.write import (
     special_statement,
 )
 
-_AUTOCAST = frozenset({"torch.amp.autocast", "torch.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
+_AUTOCAST = frozenset(
+    {"torch.amp.autocast", "torch.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"}
+)
 
 
 class StepRewriter(BlockRewriter):
@@ -28,8 +33,12 @@ class StepRewriter(BlockRewriter):
         super().__init__(context, tree)
         self.plans: Plans = plan_steps(tree, context, set(context.spelling.taken))
         self.active = bool(self.plans.by_block)
-        self.produced: dict[int, list[cst.BaseStatement]] = {}  # original statement -> what it became
-        self.before: dict[int, list[cst.BaseStatement]] = {}  # stdlib statement -> put in front of it
+        self.produced: dict[
+            int, list[cst.BaseStatement]
+        ] = {}  # original statement -> what it became
+        self.before: dict[
+            int, list[cst.BaseStatement]
+        ] = {}  # stdlib statement -> put in front of it
         self.losses: dict[int, cst.BaseExpression] = {}  # backward call -> rewritten loss
         self.casts: set[int] = set()  # statements that switch a model to mixed precision
 
@@ -39,7 +48,10 @@ class StepRewriter(BlockRewriter):
         partner = self.partner(original_node)
         if id(partner) not in self.plans.handled:
             return super().leave_Call(original_node, updated_node)
-        if isinstance(updated_node.func, cst.Attribute) and updated_node.func.attr.value == "backward":
+        if (
+            isinstance(updated_node.func, cst.Attribute)
+            and updated_node.func.attr.value == "backward"
+        ):
             self.losses[id(partner)] = updated_node.func.value
         self.context.ported += 1
         return updated_node
@@ -56,7 +68,9 @@ class StepRewriter(BlockRewriter):
         self._remember(original_node, [result])
         return result
 
-    def _special(self, special: tuple[str, StepPlan, str], node: cst.SimpleStatementLine) -> cst.SimpleStatementLine:
+    def _special(
+        self, special: tuple[str, StepPlan, str], node: cst.SimpleStatementLine
+    ) -> cst.SimpleStatementLine:
         kind, plan, detail = special
         small = node.body[0]
         target = code(small.targets[0].target) if isinstance(small, cst.Assign) else ""
@@ -69,29 +83,33 @@ class StepRewriter(BlockRewriter):
         assert isinstance(new, cst.SimpleStatementLine)
         return node.with_changes(body=new.body)
 
-    def leave_If(self, original_node: cst.If, updated_node: cst.If):  # type: ignore[no-untyped-def]
+    def leave_If(self, original_node: cst.If, updated_node: cst.If) -> Any:
         return self._remembered(original_node, super().leave_If(original_node, updated_node))
 
-    def leave_For(self, original_node: cst.For, updated_node: cst.For) -> cst.For:
-        return self._remembered(original_node, super().leave_For(original_node, updated_node))  # type: ignore[no-any-return]
+    def leave_For(self, original_node: cst.For, updated_node: cst.For) -> Any:
+        return self._remembered(original_node, super().leave_For(original_node, updated_node))
 
-    def leave_While(self, original_node: cst.While, updated_node: cst.While) -> cst.While:
-        return self._remembered(original_node, super().leave_While(original_node, updated_node))  # type: ignore[no-any-return]
+    def leave_While(self, original_node: cst.While, updated_node: cst.While) -> Any:
+        return self._remembered(original_node, super().leave_While(original_node, updated_node))
 
-    def leave_Try(self, original_node: cst.Try, updated_node: cst.Try) -> cst.Try:
-        return self._remembered(original_node, super().leave_Try(original_node, updated_node))  # type: ignore[no-any-return]
+    def leave_Try(self, original_node: cst.Try, updated_node: cst.Try) -> Any:
+        return self._remembered(original_node, super().leave_Try(original_node, updated_node))
 
-    def leave_TryStar(self, original_node: cst.TryStar, updated_node: cst.TryStar) -> cst.TryStar:
-        return self._remembered(original_node, updated_node)  # type: ignore[no-any-return]
+    def leave_TryStar(self, original_node: cst.TryStar, updated_node: cst.TryStar) -> Any:
+        return self._remembered(original_node, updated_node)
 
-    def leave_Match(self, original_node: cst.Match, updated_node: cst.Match) -> cst.Match:
-        return self._remembered(original_node, updated_node)  # type: ignore[no-any-return]
+    def leave_Match(self, original_node: cst.Match, updated_node: cst.Match) -> Any:
+        return self._remembered(original_node, updated_node)
 
-    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
-        return self._remembered(original_node, super().leave_FunctionDef(original_node, updated_node))  # type: ignore[no-any-return]
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> Any:
+        return self._remembered(
+            original_node, super().leave_FunctionDef(original_node, updated_node)
+        )
 
-    def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> cst.ClassDef:
-        return self._remembered(original_node, super().leave_ClassDef(original_node, updated_node))  # type: ignore[no-any-return]
+    def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> Any:
+        return self._remembered(original_node, super().leave_ClassDef(original_node, updated_node))
 
     def visit_With(self, node: cst.With) -> None:
         super().visit_With(node)
@@ -104,7 +122,7 @@ class StepRewriter(BlockRewriter):
         usage = self.context.usage(call.func) if isinstance(call, ast.Call) else None
         return usage is not None and usage.api in _AUTOCAST
 
-    def leave_With(self, original_node: cst.With, updated_node: cst.With):  # type: ignore[no-untyped-def]
+    def leave_With(self, original_node: cst.With, updated_node: cst.With) -> Any:
         casts = self._autocasts(original_node, updated_node)
         result = super().leave_With(original_node, updated_node)
         if casts:
@@ -112,7 +130,7 @@ class StepRewriter(BlockRewriter):
             result = cst.FlattenSentinel([*casts, *statements])
         return self._remembered(original_node, result)
 
-    def _remembered(self, original: cst.CSTNode, result):  # type: ignore[no-untyped-def]
+    def _remembered(self, original: cst.CSTNode, result: Any) -> Any:
         if isinstance(result, cst.FlattenSentinel):
             self._remember(original, list(result))
         elif isinstance(result, cst.RemovalSentinel):
@@ -128,7 +146,10 @@ class StepRewriter(BlockRewriter):
     # Mixed precision ------------------------------------------------------------------------------
 
     def _autocasts(self, original: cst.With, updated: cst.With) -> list[cst.BaseStatement]:
-        """`with autocast():` has no counterpart as a block; the models called in it are switched over instead."""
+        """`with autocast():` has no counterpart as a block.
+
+        The models called in it are switched over instead.
+        """
         partner = self.partner(original)
         if not isinstance(partner, ast.With):
             return []
@@ -165,17 +186,23 @@ class StepRewriter(BlockRewriter):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
                 name = ast.unparse(node.func)
                 last = name.rpartition(".")[2].lower()
-                if is_module_value(self.context.type(node.func)) and not any(w in last for w in ("loss", "criterion")):
+                if is_module_value(self.context.type(node.func)) and not any(
+                    w in last for w in ("loss", "criterion")
+                ):
                     found[name] = None
         return list(found)
 
     # Blocks ---------------------------------------------------------------------------------------
 
-    def leave_IndentedBlock(self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock) -> cst.IndentedBlock:
+    def leave_IndentedBlock(
+        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
         body = self.arranged(original_node.body, list(updated_node.body))
         return super().leave_IndentedBlock(original_node, updated_node.with_changes(body=body))
 
-    def arranged(self, original: Sequence[cst.CSTNode], updated: list[cst.BaseStatement]) -> list[cst.BaseStatement]:
+    def arranged(
+        self, original: Sequence[cst.CSTNode], updated: list[cst.BaseStatement]
+    ) -> list[cst.BaseStatement]:
         """The statements of a block with its training steps in their new form."""
         if not self.active:
             return updated
@@ -202,7 +229,9 @@ class StepRewriter(BlockRewriter):
                 plan = self._plans_at(node)[0]
                 made = self._step(plan, inside[id(plan)], statements)
                 start = starts.get(id(plan), len(body))
-                body[start:start] = self.before.pop(id(plan.anchor), []) if plan.anchor in plan.region else []
+                body[start:start] = (
+                    self.before.pop(id(plan.anchor), []) if plan.anchor in plan.region else []
+                )
                 body += [*made, *behind[id(plan)]]
             else:
                 body += statements

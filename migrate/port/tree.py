@@ -1,4 +1,6 @@
-"""Port a request: every file to its place in the output, helper modules beside them, nothing half-written."""
+"""Port a request: every file to its place in the output, helper modules beside them, nothing
+half-written.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,8 @@ def _port_all(
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    # Neighbours import each other: whole runs of files keep what a process learns of modules useful to it.
+    # Neighbours import each other: whole runs of files keep what a process learns of modules
+    # useful to it.
     size = -(-len(work) // jobs)
     parts = [work[start : start + size] for start in range(0, len(work), size)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
@@ -104,7 +107,9 @@ def _port_some(
 
 
 def _places(paths: list[Path], files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Path]]:
-    """Where each file goes, relative to the output: a directory's contents directly, several directories each in its own."""
+    """Where each file goes, relative to the output: a directory's contents directly, several
+    directories each in its own.
+    """
     roots = [path for path in paths if path.is_dir()]
     several = len(paths) > 1
     for source in files:
@@ -118,16 +123,12 @@ def _places(paths: list[Path], files: Iterable[SourceFile]) -> Iterator[tuple[So
 
 def helper_home(source: SourceFile, target: Path, paths: list[Path]) -> tuple[Path, str]:
     """The directory of the helper module for a file, and the line that imports it from there."""
-    plain = f"import {HELPER_MODULE} as {HELPERS}"
+    if not source.package or not any(path.is_dir() for path in paths):
+        return target.parent, f"import {HELPER_MODULE} as {HELPERS}"
+    # In a package the helpers live at its top, and files reach them by a relative import. `port
+    # pkg -o out` puts the package's contents directly under out: out itself is then the package.
     depth = len(source.module.split(".")) - (0 if source.is_package else 1)
-    available = len(target.parent.parts)
-    directory_of_package = any(path.is_dir() for path in paths) and source.package != ""
-    if not directory_of_package:
-        return target.parent, plain
-    # A package: the helpers live at its top, and files reach them by a relative import. `port pkg -o out` puts the
-    # package's contents directly under out, so that out itself is the package.
-    levels = min(depth - (0 if source.is_package else 0), available + 1)
-    climbs = max(levels, 1)
+    climbs = max(min(depth, len(target.parent.parts) + 1), 1)
     home = target.parent
     for _ in range(climbs - 1):
         home = home.parent
@@ -158,7 +159,9 @@ def _other_files(paths: list[Path], taken: set[Path]) -> Iterator[tuple[Path, Pa
 
 
 def write_tree(tree: PortedTree, output: Path, *, force: bool) -> None:
-    """Write everything or nothing: a new directory is built beside the output and moved into place."""
+    """Write everything or nothing: a new directory is built beside the output and moved into
+    place.
+    """
     if output.exists() and not output.is_dir():
         raise RequestError(
             "is a file, and a directory is needed",
@@ -210,7 +213,10 @@ def _fill(tree: PortedTree, folder: Path) -> None:
 
 
 def _move(staging: Path, output: Path) -> None:
-    """Into an output that exists, file by file; each replacement is atomic and nothing else there is touched."""
+    """Into an output that exists, file by file.
+
+    Each replacement is atomic and nothing else there is touched.
+    """
     if not output.exists():
         os.replace(staging, output)
         return

@@ -1,4 +1,6 @@
-"""What does each expression mean? Names, aliases, classes across files, and which values are tensors."""
+"""What does each expression mean? Names, aliases, classes across files, and which values are
+tensors.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,10 @@ class Resolver:
     def file(
         self, source: SourceFile, *, keep_types: bool = False, text: str | None = None
     ) -> FileResolution:
-        """Resolve one file; `keep_types` also keeps the value of every expression, for the porter."""
+        """Resolve one file.
+
+        `keep_types` also keeps the value of every expression, for the porter.
+        """
         try:
             scope = ModuleScope(source, self.modules.tree_of(source) or parse(source, text))
         except ReadProblem as problem:

@@ -1,4 +1,6 @@
-"""Which form of an overloaded API a call is, from its arguments and what is known of their types."""
+"""Which form of an overloaded API a call is, from its arguments and what is known of their
+types.
+"""
 
 from __future__ import annotations
 
@@ -127,5 +129,26 @@ def type_words(value: Value) -> set[str]:
 
 
 _DTYPES = frozenset(
-    ["float32", "float", "float64", "double", "float16", "half", "bfloat16", "int8", "uint8", "int16", "short", "int32", "int", "int64", "long", "bool", "complex64", "complex128", "cfloat", "cdouble"]
+    [
+        "float32",
+        "float",
+        "float64",
+        "double",
+        "float16",
+        "half",
+        "bfloat16",
+        "int8",
+        "uint8",
+        "int16",
+        "short",
+        "int32",
+        "int",
+        "int64",
+        "long",
+        "bool",
+        "complex64",
+        "complex128",
+        "cfloat",
+        "cdouble",
+    ]
 )

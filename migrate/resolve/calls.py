@@ -278,14 +278,17 @@ def bind_hints(
     *,
     bound: bool,
 ) -> dict[str, Value]:
-    """Argument values by parameter name; constants count by their type, since other calls pass others."""
+    """Argument values by parameter name.
+
+    Constants count by their type, since other calls pass others.
+    """
     arguments = function.node.args
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][1 if bound else 0 :]
     hints: dict[str, Value] = {}
     for name, value in zip(names, values, strict=False):
         hints[name] = value
     known = {*names, *(a.arg for a in arguments.kwonlyargs)}
-    hints |= {name: value for name, value in keywords.items() if name in known}  # type: ignore[misc]
+    hints |= {name: value for name, value in keywords.items() if name in known}
     return {
         name: type_of_constant(value) if isinstance(value, Known) else value
         for name, value in hints.items()

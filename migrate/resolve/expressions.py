@@ -335,7 +335,7 @@ class Expressions(Members):
     def _string_annotation(self, node: ast.Constant) -> Value:
         """A quoted annotation is read like any other; its names are placed at the string."""
         try:
-            tree = ast.parse(node.value, mode="eval").body
+            tree: ast.expr = ast.parse(str(node.value), mode="eval").body
         except SyntaxError:
             return UNKNOWN
         for part in ast.walk(tree):

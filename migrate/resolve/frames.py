@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import builtins
 
-from migrate.resolve.values import UNKNOWN, Known, ProjectClass, ProjectFunction, Value, external, join
+from migrate.resolve.values import (
+    UNKNOWN,
+    Known,
+    ProjectClass,
+    ProjectFunction,
+    Value,
+    external,
+    join,
+)
 
 _BUILTINS = frozenset(dir(builtins))
 State = tuple[dict[str, Value], dict[str, Value]]
@@ -15,7 +23,9 @@ def _says_nothing(value: Value) -> bool:
 
 
 class Frame:
-    """Names bound so far. Imports are kept apart: only they make a reference direct (`nn.Conv2d`, not `conv`)."""
+    """Names bound so far. Imports are kept apart: only they make a reference direct
+    (`nn.Conv2d`, not `conv`).
+    """
 
     __slots__ = ("cls", "function", "globals", "imports", "locals", "parent", "scope")
 
@@ -64,7 +74,10 @@ class Frame:
         self.locals, self.imports = dict(state[0]), dict(state[1])
 
     def merge(self, other: State) -> None:
-        """Join with what another branch bound; an import beats the None that stands in when it fails."""
+        """Join with what another branch bound.
+
+        An import beats the None that stands in when it fails.
+        """
         mine = self.locals
         for name, value in other[1].items():
             if name not in mine or _says_nothing(mine[name]):

@@ -1,4 +1,6 @@
-"""Run a module abstractly: its top level first, then every function once, on demand or at the end."""
+"""Run a module abstractly: its top level first, then every function once, on demand or at the
+end.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +199,10 @@ class Interpreter(Statements):
     def _parameter(
         self, function: ProjectFunction, argument: ast.arg, default: ast.expr | None, computes: bool
     ) -> Value:
-        """Annotation, else what callers pass, else the default; forward's bare parameters are tensors."""
+        """Annotation, else what callers pass, else the default.
+
+        Forward's bare parameters are tensors.
+        """
         stated = self.annotation(argument.annotation)
         hint = function.hints.get(argument.arg, UNKNOWN)
         if stated is not UNKNOWN:

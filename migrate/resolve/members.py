@@ -43,18 +43,39 @@ _PYTHON_METHODS = frozenset(
     for kind in (str, bytes, list, dict, set, tuple, int, float, io.TextIOWrapper, io.BytesIO)
     for name in dir(kind)
 )
-# Methods of modules that a MindSpore Cell does not have under that name, and hardly anything else has.
+# Methods of modules that a MindSpore Cell does not have under that name, and hardly anything else
+# has.
 _MODULE_ONLY = frozenset(
-    "eval parameters named_parameters named_modules children named_children load_state_dict requires_grad_ "
-    "register_forward_hook register_buffer zero_grad".split()
+    {
+        "children",
+        "eval",
+        "load_state_dict",
+        "named_children",
+        "named_modules",
+        "named_parameters",
+        "parameters",
+        "register_buffer",
+        "register_forward_hook",
+        "requires_grad_",
+        "zero_grad",
+    }
 )
 _MAPPING_METHODS = frozenset({"items", "keys", "values"})
 # Members of torch's named tuples, by position.
 _NAMED_RESULTS = {
     name: index
     for names in (
-        "values indices", "sign logabsdet", "Q R", "U S V", "U S Vh", "min max", "mantissa exponent",
-        "hist bin_edges", "eigenvalues eigenvectors", "LU pivots info", "solution residuals rank singular_values",
+        "values indices",
+        "sign logabsdet",
+        "Q R",
+        "U S V",
+        "U S Vh",
+        "min max",
+        "mantissa exponent",
+        "hist bin_edges",
+        "eigenvalues eigenvectors",
+        "LU pivots info",
+        "solution residuals rank singular_values",
     )
     for index, name in enumerate(names.split())
 }
@@ -71,9 +92,8 @@ class Members:
 
     def __init__(self) -> None:
         self.types: dict[int, Value] | None = None
-        self.quoted: list[
-            ast.expr
-        ] = []  # parsed from strings: kept alive, usages refer to them by identity
+        # Annotations parsed from strings, with their text: usages refer to their nodes by identity.
+        self.quoted: list[tuple[str, ast.expr]] = []
         self._canonical: dict[str, str] = {}
         self._called: dict[int, set[str]] = {}  # function or class -> what is called in it
 
@@ -108,7 +128,10 @@ class Members:
     def member_of_module(
         self, module: str, name: str, passed: tuple[tuple[str, str], ...] = ()
     ) -> tuple[Value, bool]:
-        """A name of a project module: what it binds, or a submodule; direct when it only passes an import on."""
+        """A name of a project module: what it binds, or a submodule.
+
+        Direct when it only passes an import on.
+        """
         scope = self.modules.load(module, self.module.source)
         if scope is not None:
             self.ensure_executed(scope)
@@ -136,7 +159,10 @@ class Members:
     # Attributes ---------------------------------------------------------------------------------
 
     def attribute(self, node: ast.Attribute, owner: Value, form: str) -> Value:
-        """A member of a value; recorded when it is a torch API for every type the value can have."""
+        """A member of a value.
+
+        Recorded when it is a torch API for every type the value can have.
+        """
         name = node.attr
         if owner is UNKNOWN:
             return self._of_unknown(node, form)
@@ -242,7 +268,9 @@ class Members:
                 self.run_function(init, {})
 
     def _of_unknown(self, node: ast.Attribute, form: str) -> Value:
-        """A method on something unknown: a tensor if only tensors have it, or if a Module's method says so."""
+        """A method on something unknown: a tensor if only tensors have it, or if a Module's
+        method says so.
+        """
         name = node.attr
         if name in DISTINCTIVE or (
             form == "call" and self._inside_module() and self._tensor_only(name)
@@ -263,7 +291,9 @@ class Members:
         return UNKNOWN
 
     def _is_called_here(self, node: ast.expr) -> bool:
-        """`model.eval()` where `model(x)` stands in the same function, or in another method of the class."""
+        """`model.eval()` where `model(x)` stands in the same function, or in another method of
+        the class.
+        """
         function = self.frame.function
         if function is None or not isinstance(node, ast.Name | ast.Attribute):
             return False
@@ -283,7 +313,9 @@ class Members:
         return name not in _PYTHON_METHODS and self.table.get(f"torch.Tensor.{name}") is not None
 
     def _inside_module(self) -> bool:
-        """In a method of an nn.Module that computes: there, an unknown value with tensor methods is a tensor."""
+        """In a method of an nn.Module that computes: there, an unknown value with tensor methods
+        is a tensor.
+        """
         function = self.frame.function
         return (
             function is not None
@@ -315,7 +347,10 @@ class Members:
     def record(
         self, node: ast.expr, api: str, form: str, alternatives: tuple[str, ...] = ()
     ) -> None:
-        """Note one use; a later look at the same node, with better knowledge, replaces the earlier."""
+        """Note one use.
+
+        A later look at the same node, with better knowledge, replaces the earlier.
+        """
         if api.partition(".")[0] not in ROOTS:
             return
         self.usages[id(node)] = Usage(

@@ -162,11 +162,15 @@ def star_names(module: str, modules: Modules, source: SourceFile) -> list[tuple[
 
 def _declared_all(tree: ast.Module) -> list[str] | None:
     for statement in tree.body:
-        if isinstance(statement, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == "__all__" for target in statement.targets
+        if (
+            isinstance(statement, ast.Assign)
+            and any(
+                isinstance(target, ast.Name) and target.id == "__all__"
+                for target in statement.targets
+            )
+            and isinstance(statement.value, ast.List | ast.Tuple)
         ):
-            if isinstance(statement.value, ast.List | ast.Tuple):
-                return [e.value for e in statement.value.elts if isinstance(e, ast.Constant)]
+            return [str(e.value) for e in statement.value.elts if isinstance(e, ast.Constant)]
     return None
 
 

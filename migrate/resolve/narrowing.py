@@ -37,12 +37,15 @@ def narrow(state: Statements, test: ast.expr, truth: bool) -> None:
     elif isinstance(test, ast.Compare) and len(test.ops) == 1:
         _comparison(state, test, truth)
     elif (
-        isinstance(test, ast.Call)
-        and isinstance(test.func, ast.Name)
-        and test.func.id == "isinstance"
+        (
+            isinstance(test, ast.Call)
+            and isinstance(test.func, ast.Name)
+            and test.func.id == "isinstance"
+        )
+        and len(test.args) == 2
+        and isinstance(test.args[0], ast.Name)
     ):
-        if len(test.args) == 2 and isinstance(test.args[0], ast.Name):
-            _isinstance(state, test.args[0], test.args[1], truth)
+        _isinstance(state, test.args[0], test.args[1], truth)
 
 
 def _comparison(state: Statements, test: ast.Compare, truth: bool) -> None:

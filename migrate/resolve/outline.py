@@ -1,4 +1,6 @@
-"""A light look at a module that is only imported: what it binds, with every value left until it is asked for."""
+"""A light look at a module that is only imported: what it binds, with every value left until it
+is asked for.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ class Deferred(Value):
 def outline(
     scope: ModuleScope, modules: Modules, bases: Callable[[ProjectClass, Frame], list[Value]]
 ) -> None:
-    """Bind the module's names; following its own imports and expressions is left to whoever needs them."""
+    """Bind the module's names.
+
+    Following its own imports and expressions is left to whoever needs them.
+    """
     _outline_body(scope.tree.body, scope, scope.frame, modules, bases)
 
 

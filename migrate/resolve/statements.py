@@ -91,7 +91,8 @@ class Statements(Calls):
         stated = self.annotation(node.annotation)
         value = self.evaluate(node.value) if node.value is not None else UNKNOWN
         if node.value is not None or isinstance(node.target, ast.Name):
-            # The value's own type says more than `nn.Module` does; where it says nothing, believe the annotation.
+            # The value's own type says more than `nn.Module` does; where it says nothing, believe
+            # the annotation.
             self.assign(node.target, stated if value is UNKNOWN or _is_none(value) else value)
 
     def _augmented(self, node: ast.AugAssign) -> None:

@@ -70,7 +70,9 @@ _MAPPINGS = frozenset(
 
 @lru_cache(maxsize=512)
 def from_word(text: str) -> Value:
-    """Read a `returns` text of the table: Tensor, tuple[Tensor, int], iterator[Module], torch.nn.LSTM."""
+    """Read a `returns` text of the table: Tensor, tuple[Tensor, int], iterator[Module],
+    torch.nn.LSTM.
+    """
     if not text:
         return UNKNOWN
     return _from_node(ast.parse(text, mode="eval").body)
@@ -141,7 +143,10 @@ def named_instance(name: str) -> Value:
 
 
 def subscripted(generic: Value, arguments: list[Value]) -> Value:
-    """What a variable annotated `Generic[arguments]` holds; the arguments are instances already, as for variables."""
+    """What a variable annotated `Generic[arguments]` holds.
+
+    The arguments are instances already, as for variables.
+    """
     last = generic.name.rpartition(".")[2] if isinstance(generic, External) else ""
     if last == "Optional":
         return join(arguments[0], NONE)

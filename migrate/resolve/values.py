@@ -16,7 +16,8 @@ class Value:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        fields = ", ".join(repr(getattr(self, name, None)) for name in self.__slots__)
+        names: tuple[str, ...] = self.__slots__
+        fields = ", ".join(repr(getattr(self, name, None)) for name in names)
         return f"{type(self).__name__}({fields})"
 
 
@@ -60,7 +61,10 @@ class TupleOf(Value):
 
 
 class ListOf(Value):
-    """Any iterable of like items; `kind` says which: list, tuple, iterator, Size, dict (its values)."""
+    """Any iterable of like items.
+
+    `kind` says which: list, tuple, iterator, Size, dict (its values).
+    """
 
     __slots__ = ("item", "kind")
 
@@ -162,7 +166,9 @@ class ProjectClass(Value):
 
 
 class Method(Value):
-    """An attribute of an instance that may be called: a project function or a library name, with its receiver."""
+    """An attribute of an instance that may be called: a project function or a library name, with
+    its receiver.
+    """
 
     __slots__ = ("function", "receiver")
 
@@ -172,7 +178,9 @@ class Method(Value):
 
 
 class CallableOf(Value):
-    """Something callable of which only the result is known (Callable[..., nn.Module], functools.partial)."""
+    """Something callable of which only the result is known (Callable[..., nn.Module],
+    functools.partial).
+    """
 
     __slots__ = ("result",)
 
@@ -252,7 +260,10 @@ def same(left: Value, right: Value) -> bool:
 
 
 def join(left: Value, right: Value) -> Value:
-    """Either of two; what is not known yields to what is, since a Python name mostly keeps one type."""
+    """Either of two.
+
+    What is not known yields to what is, since a Python name mostly keeps one type.
+    """
     if left is right or right is UNKNOWN:
         return left
     if left is UNKNOWN:

@@ -1,4 +1,6 @@
-"""From TOML documents to entries: defaults, families and overloads unfolded, every mistake named."""
+"""From TOML documents to entries: defaults, families and overloads unfolded, every mistake
+named.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ _OVERLOAD_KEYS = frozenset(Overload.__dataclass_fields__)
 _ENTRY_KEYS = frozenset(Entry.__dataclass_fields__) - {"overloads", "examples"}
 _ROW_KEYS = _ENTRY_KEYS | _OVERLOAD_KEYS | {"overload", "example", "aliases"}
 _FAMILY_KEYS = _ROW_KEYS | {"names"}
-# A file's [defaults] may state what holds for all its rows; of these only what fits a row's own parameters is taken.
+# A file's [defaults] may state what holds for all its rows; of these only what fits a row's own
+# parameters is taken.
 _DEFAULT_KEYS = frozenset(
     {
         "kind",
@@ -38,7 +41,8 @@ def build_entries(document: Mapping[str, Any], file: str) -> dict[str, Entry]:
     unknown = set(document) - {"defaults", "api", "family"}
     if unknown:
         raise TableError(
-            f"{file}: unknown top-level keys {sorted(unknown)}; use [defaults], [[api]] and [[family]]"
+            f"{file}: unknown top-level keys {sorted(unknown)}; "
+            "use [defaults], [[api]] and [[family]]"
         )
     defaults = document.get("defaults", {})
     _only_known(defaults, _DEFAULT_KEYS, f"{file}: [defaults]")
@@ -122,7 +126,8 @@ def _overload(form: Mapping[str, Any], defaults: Mapping[str, Any], where: str) 
         except SyntaxError:
             raise TableError(f"{where}: params is not a parameter list: {params!r}") from None
     own = dict(form)
-    # A default speaks of parameters that many rows share (out, device): it holds where the row has that parameter.
+    # A default speaks of parameters that many rows share (out, device): it holds where the row
+    # has that parameter.
     given = {*own.get("drop", ()), *own.get("refuse", {}), *own.get("rename", {})}
     free = [
         name for name in names if name not in given and f"{{{name}}}" not in own.get("emit", "")

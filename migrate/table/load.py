@@ -1,4 +1,6 @@
-"""Read mappings/*.toml: one file a namespace, read when a name of that namespace is first asked for."""
+"""Read mappings/*.toml: one file a namespace, read when a name of that namespace is first asked
+for.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,10 @@ class Signature:
 
 @lru_cache(maxsize=4096)
 def parse_signature(text: str) -> Signature:
-    """Read `"input, dim: int, keepdim=False, *, out=None"`; raises SyntaxError when it is not a parameter list."""
+    """Read `"input, dim: int, keepdim=False, *, out=None"`.
+
+    Raises SyntaxError when it is not a parameter list.
+    """
     arguments = ast.parse(f"def f({text}): ...").body[0].args  # type: ignore[attr-defined]
     parameters: list[Parameter] = []
     positional = [(a, "positional") for a in arguments.posonlyargs] + [

@@ -1,4 +1,7 @@
-"""Rules compute what the table's facts cannot. One idea a file; a rule's examples are its tests and its documentation."""
+"""Rules compute what the table's facts cannot. One idea a file.
+
+A rule's examples are its tests and its documentation.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from migrate.port.call import Call
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Source before and after; `after` is empty where the rule refuses, and `reason` is in its message."""
+    """Source before and after.
+
+    `after` is empty where the rule refuses, and `reason` is in its message.
+    """
 
     before: str
     after: str = ""

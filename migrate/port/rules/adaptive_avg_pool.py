@@ -1,4 +1,7 @@
-"""Adaptive average pooling to one value is a mean; to other sizes it needs the adaptive operator."""
+"""Adaptive average pooling to one value is a mean.
+
+To other sizes it needs the adaptive operator.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Convolution padding: torch pads both sides of an axis by one number, MindSpore names every side."""
+"""Convolution padding: torch pads both sides of an axis by one number, MindSpore names every
+side.
+"""
 
 from __future__ import annotations
 
@@ -63,4 +65,3 @@ def _is_number(node: cst.BaseExpression, kind: Value) -> bool:
     return isinstance(node, cst.BinaryOperation) and isinstance(
         node.operator, cst.FloorDivide | cst.Subtract
     )
-

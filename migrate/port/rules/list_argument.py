@@ -31,5 +31,7 @@ def list_argument(call: Call) -> None:
     slot = call.slots[name]
     slot.value = value
     if slot.source is not None:
-        slot.source = slot.source.with_changes(value=value, keyword=None, equal=cst.MaybeSentinel.DEFAULT)
+        slot.source = slot.source.with_changes(
+            value=value, keyword=None, equal=cst.MaybeSentinel.DEFAULT
+        )
     call.varargs, call.slots = [slot], {}

@@ -1,4 +1,7 @@
-"""Pooling: torch's stride is the kernel unless given, and its padding symmetric; MindSpore must be told both."""
+"""Pooling: torch's stride is the kernel unless given, and its padding symmetric.
+
+MindSpore must be told both.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,14 @@ from migrate.port.nodes import literal
 from migrate.port.rules import becomes, rule
 
 # MindSpore looks at these only when it pads explicitly.
-_NEED_PAD_MODE = ("padding", "dilation", "return_indices", "ceil_mode", "count_include_pad", "divisor_override")
+_NEED_PAD_MODE = (
+    "padding",
+    "dilation",
+    "return_indices",
+    "ceil_mode",
+    "count_include_pad",
+    "divisor_override",
+)
 
 
 @rule(

@@ -1,4 +1,6 @@
-"""Softmax without dim: torch chooses the axis by the number of dimensions, MindSpore takes the last."""
+"""Softmax without dim: torch chooses the axis by the number of dimensions, MindSpore takes the
+last.
+"""
 
 from __future__ import annotations
 

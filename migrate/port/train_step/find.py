@@ -103,7 +103,9 @@ def _unscaled(loss: ast.expr) -> tuple[str, ast.expr]:
 
 
 def _keep_optimizers(found: Calls, context: Context) -> None:
-    """A scheduler's step() is none of ours: keep receivers that are optimizers, by type or by use."""
+    """A scheduler's step() is none of ours: keep receivers that are optimizers, by type or by
+    use.
+    """
     scalers = {backward.scaler for backward in found.backwards if backward.scaler}
     found.scaled_steps = [entry for entry in found.scaled_steps if entry[2] in scalers]
     found.unscales = [entry for entry in found.unscales if entry[2] in scalers]

@@ -89,7 +89,10 @@ def blocks_of(node: ast.AST) -> list[list[ast.stmt]]:
 
 
 def statements_below(body: list[ast.stmt]) -> list[tuple[list[ast.stmt], ast.stmt]]:
-    """All statements of a body with the list each stands in; inner functions and classes are left out."""
+    """All statements of a body with the list each stands in.
+
+    Inner functions and classes are left out.
+    """
     found: list[tuple[list[ast.stmt], ast.stmt]] = []
     for statement in body:
         found.append((body, statement))

@@ -1,4 +1,6 @@
-"""Plan a training step: which statements become the forward function, what goes in, what comes out."""
+"""Plan a training step: which statements become the forward function, what goes in, what comes
+out.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from dataclasses import dataclass, field
 from migrate.port.call import Refusal
 from migrate.port.context import Context, is_module_value
 from migrate.port.train_step.find import Backward, Calls, find_calls
-from migrate.port.train_step.names import binds, blocks_of, reads, reads_before_binding, statements_below
+from migrate.port.train_step.names import (
+    binds,
+    blocks_of,
+    reads,
+    reads_before_binding,
+    statements_below,
+)
 from migrate.resolve.values import is_tensor
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -35,7 +43,9 @@ class StepPlan:
 
 @dataclass(slots=True)
 class Plans:
-    """All steps of a file, and what becomes of the single statements, by identity of the stdlib node."""
+    """All steps of a file, and what becomes of the single statements, by identity of the stdlib
+    node.
+    """
 
     by_block: dict[int, list[StepPlan]] = field(default_factory=dict)
     statements: dict[int, tuple[str, StepPlan, str]] = field(default_factory=dict)
@@ -118,14 +128,11 @@ def _plan(
     parameters = [
         name for name in inputs if name in changing and not _is_code(name, anchor, context)
     ]
-    outside = [s for _, s in statements_below(body) if id(s) not in moved and s is not backward.statement]
+    outside = [
+        s for _, s in statements_below(body) if id(s) not in moved and s is not backward.statement
+    ]
     read_outside = {name for s in outside if not _contains(s, moved) for name in reads(s)}
-    read_outside |= {
-        name
-        for s in outside
-        if _contains(s, moved)
-        for name in _own_reads(s)
-    }
+    read_outside |= {name for s in outside if _contains(s, moved) for name in _own_reads(s)}
     outputs = [name for name in _in_order(bound, region) if name in read_outside]
     same = [b for b in calls.backwards if _optimizer(b, calls) == optimizer]
     return StepPlan(
@@ -158,7 +165,7 @@ def _contains(statement: ast.stmt, moved: set[int]) -> bool:
 
 def _special_statements(calls: Calls) -> list[ast.stmt]:
     groups = (calls.steps, calls.zeros, calls.clips, calls.scaled_steps, calls.unscales)
-    return [entry[0] for group in groups for entry in group]  # type: ignore[attr-defined]
+    return [entry[0] for group in groups for entry in group]
 
 
 def _optimizer(backward: Backward, calls: Calls) -> str:
@@ -179,7 +186,9 @@ def _optimizer(backward: Backward, calls: Calls) -> str:
 def _region(
     backward: Backward, at: int, special: set[int], context: Context
 ) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The statements before backward() that the loss depends on, from the first that calls a module."""
+    """The statements before backward() that the loss depends on, from the first that calls a
+    module.
+    """
     needed = reads(backward.bare)
     chain: list[int] = []
     for index in range(at - 1, -1, -1):
@@ -214,7 +223,9 @@ def _calls_module(node: ast.AST, context: Context) -> bool:
         if is_module_value(kind):
             return True
         name = ast.unparse(call.func).rpartition(".")[2].lower()
-        if any(word in name for word in ("model", "net", "criterion", "loss_fn", "encoder", "decoder")):
+        if any(
+            word in name for word in ("model", "net", "criterion", "loss_fn", "encoder", "decoder")
+        ):
             return True
     return False
 
@@ -245,10 +256,10 @@ def _bound_before(body: list[ast.stmt], anchor: ast.stmt) -> set[str]:
     return names
 
 
-def _data_arguments(
-    arguments: ast.arguments, region: list[ast.stmt], context: Context
-) -> set[str]:
-    """Parameters of the function that the region only passes on or computes with: data, not code."""
+def _data_arguments(arguments: ast.arguments, region: list[ast.stmt], context: Context) -> set[str]:
+    """Parameters of the function that the region only passes on or computes with: data, not
+    code.
+    """
     names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     code: set[str] = set()
     for statement in region:
@@ -263,11 +274,10 @@ def _data_arguments(
 
 def _is_code(name: str, anchor: ast.stmt, context: Context) -> bool:
     """Modules, optimizers and functions stay in the closure."""
-    for node in ast.walk(anchor):
-        if isinstance(node, ast.Name) and node.id == name:
-            if is_module_value(context.type(node)):
-                return True
-    return False
+    return any(
+        isinstance(node, ast.Name) and node.id == name and is_module_value(context.type(node))
+        for node in ast.walk(anchor)
+    )
 
 
 def _in_order(bound: set[str], region: list[ast.stmt]) -> list[str]:
@@ -280,7 +290,9 @@ def _in_order(bound: set[str], region: list[ast.stmt]) -> list[str]:
 
 
 def _cleared_each_time(backward: Backward, calls: Calls, optimizer: str) -> bool:
-    """zero_grad, backward and step each once, unconditionally, in one block: plain gradients will do."""
+    """zero_grad, backward and step each once, unconditionally, in one block: plain gradients
+    will do.
+    """
     block = {id(statement) for statement in backward.block}
     zeros = [s for s, _, _ in calls.zeros if id(s) in block]
     steps = [s for s, _, name in calls.steps if name == optimizer and id(s) in block]

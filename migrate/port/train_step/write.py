@@ -1,4 +1,6 @@
-"""Write a planned step: the forward function, value_and_grad, and the statements that use the gradients."""
+"""Write a planned step: the forward function, value_and_grad, and the statements that use the
+gradients.
+"""
 
 from __future__ import annotations
 
@@ -36,23 +38,35 @@ def forward_function(
 
 
 def preparation(
-    plan: StepPlan, function: cst.FunctionDef, loss: cst.BaseExpression, spelling: Spelling, reduce: bool
+    plan: StepPlan,
+    function: cst.FunctionDef,
+    loss: cst.BaseExpression,
+    spelling: Spelling,
+    reduce: bool,
 ) -> list[Statement]:
-    """What stands in front of the loop: the forward function and the function that differentiates it."""
+    """What stands in front of the loop: the forward function and the function that
+    differentiates it.
+    """
     aux = ", has_aux=True" if _aux(plan, loss) else ""
-    gradient = f"{spelling.name('mindspore.value_and_grad')}({plan.forward_name}, None, {plan.optimizer}.parameters{aux})"
+    differentiate = spelling.name("mindspore.value_and_grad")
+    weights = f"{plan.optimizer}.parameters"
+    gradient = f"{differentiate}({plan.forward_name}, None, {weights}{aux})"
     compiled = f"{plan.grad_name} = {spelling.name('helpers.compiled')}({gradient})"
     statements: list[Statement] = [function, _blank_before(cst.parse_statement(compiled))]
     if plan.accumulates and plan.owns_store:
-        store = f"{plan.store_name} = {spelling.name('helpers.Gradients')}({plan.optimizer}.parameters)"
+        store = (
+            f"{plan.store_name} = {spelling.name('helpers.Gradients')}({plan.optimizer}.parameters)"
+        )
         statements.append(cst.parse_statement(store))
     if reduce and plan.owns_store:
-        reducer = f"{_reducer(plan)} = {spelling.name('helpers.GradientReducer')}({plan.optimizer}.parameters)"
+        reducer = f"{_reducer(plan)} = {spelling.name('helpers.GradientReducer')}({weights})"
         statements.append(cst.parse_statement(reducer))
     return statements
 
 
-def backward_statements(plan: StepPlan, loss: cst.BaseExpression, spelling: Spelling, reduce: bool) -> list[Statement]:
+def backward_statements(
+    plan: StepPlan, loss: cst.BaseExpression, spelling: Spelling, reduce: bool
+) -> list[Statement]:
     """In place of `loss.backward()`."""
     call = f"{plan.grad_name}({', '.join(plan.parameters)})"
     aux = _aux(plan, loss)
