@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from migrate.parity import hints
+from migrate.parity import hints, provenance
 from migrate.parity.compare import Comparison, Layer, Row
 from migrate.parity.isolate import Result
 from migrate.parity.localize import Suspect, unfinished_suspect
@@ -25,6 +25,7 @@ class Diagnosis:
     torch_place: str = ""
     mindspore_place: str = ""
     hints: list[str] = field(default_factory=list)
+    row: str = ""
     innocent: list[str] = field(default_factory=list)
 
     @property
@@ -40,6 +41,8 @@ class Diagnosis:
                 f"{self.mindspore}{f' at {self.mindspore_place}' if self.mindspore_place else ''}."
             )
         parts.extend(self.hints)
+        if self.row:
+            parts.append(self.row)
         if self.innocent:
             parts.append(f"Innocent in isolation: {', '.join(self.innocent)}.")
         return " ".join(parts)
@@ -131,6 +134,8 @@ def _layer(
         sentence,
         guilty is not None,
     )
+    if not suspect.own_code:
+        found.row = provenance.table_row(watched.modules[layer.path])
     if suspect.own_code:
         ours, theirs = watched.modules[layer.path], watched.other_modules[layer.other_path]
         found.torch_place, found.mindspore_place = (

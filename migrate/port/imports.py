@@ -37,6 +37,7 @@ class Rewriter(StepRewriter):
         name = self._absolute(original_node)
         if self._is_torch(name):
             return cst.RemoveFromParent()
+        updated_node = self._relative(name, updated_node)
         if isinstance(updated_node.names, cst.ImportStar):
             return updated_node
         kept = [
@@ -50,6 +51,30 @@ class Rewriter(StepRewriter):
             return cst.RemoveFromParent()
         kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         return updated_node.with_changes(names=kept)
+
+    def _relative(self, name: str, node: cst.ImportFrom) -> cst.ImportFrom:
+        """`from pkg.blocks import X` inside pkg: the ported package may have another name.
+
+        A script keeps its absolute imports, since it is not run as part of a package.
+        """
+        source = self.context.resolution.source
+        parts, home = name.split("."), source.package.split(".")
+        if node.relative or not source.package or parts[0] != home[0] or self._is_script:
+            return node
+        if not self.modules.is_asked(name):
+            return node
+        shared = 0
+        while shared < min(len(parts), len(home)) and parts[shared] == home[shared]:
+            shared += 1
+        dots = [cst.Dot()] * (len(home) - shared + 1)
+        rest = ".".join(parts[shared:])
+        module = cst.parse_expression(rest) if rest else None
+        assert module is None or isinstance(module, cst.Name | cst.Attribute)
+        return node.with_changes(relative=dots, module=module)
+
+    @property
+    def _is_script(self) -> bool:
+        return any("__main__" in line for line in self.context.lines)
 
     def _absolute(self, node: cst.ImportFrom) -> str:
         module = get_full_name_for_node(node.module) if node.module else None

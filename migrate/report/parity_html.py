@@ -137,7 +137,7 @@ def _diagnosis(report: Report) -> str:
     if found.mindspore:
         facts["MindSpore"] = f"{found.mindspore}  {found.mindspore_place}"
     rows = "".join(f"<dt>{k}</dt><dd><code>{escape(v)}</code></dd>" for k, v in facts.items())
-    said = " ".join([found.sentence, *found.hints])
+    said = " ".join(filter(None, [found.sentence, *found.hints, found.row]))
     innocent = f" Innocent in isolation: {', '.join(found.innocent)}." if found.innocent else ""
     return f'<div class="diagnosis">{escape(said + innocent)}<dl>{rows}</dl></div>'
 

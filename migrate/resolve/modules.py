@@ -55,6 +55,10 @@ class Modules:
         self._loaded: OrderedDict[str, ModuleScope | None] = OrderedDict()
         self._lines = 0
 
+    def is_asked(self, name: str) -> bool:
+        """A module that the user wants to port."""
+        return name in self._asked
+
     def is_library(self, name: str) -> bool:
         """Below torch or torchvision, and not itself part of what the user wants to port."""
         return name.partition(".")[0] in ROOTS and name not in self._asked
@@ -123,7 +127,7 @@ def bind_import_from(
 def imported(module: str, name: str, modules: Modules, source: SourceFile) -> Value:
     """What `from module import name` gives."""
     full = f"{module}.{name}" if module else name
-    if full in modules._asked:
+    if modules.is_asked(full):
         return ProjectModule(full)
     parent = modules.reference(module, source) if module else UNKNOWN
     if isinstance(parent, External):
