@@ -86,16 +86,16 @@ def _is_norm(layer: Mapping[str, Shape]) -> bool:
 
 
 def _doubt(local: str, shape: Shape, layer: Mapping[str, Shape]) -> str:
-    if local != "weight" or "bias" in layer or "running_mean" in layer:
+    if local != "weight" or "running_mean" in layer:
+        return ""
+    if len(shape) == 3:
+        return "a Conv1d, whose weight MindSpore stores with an extra axis, or a Bilinear"
+    if "bias" in layer:
         return ""
     if len(shape) == 2:
         return "a Linear without bias (weight) or an Embedding (embedding_table)"
     if len(shape) == 1:
         return "a norm without bias (gamma) or a PReLU (w)"
-    if len(shape) == 3:
-        return (
-            "a Conv1d, whose weight MindSpore stores with an extra axis, or a parameter of your own"
-        )
     return ""
 
 
