@@ -286,6 +286,21 @@ class BlockRewriter(CallRewriter):
             else _decided(node, decided)
         )
 
+    def leave_BooleanOperation(
+        self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation
+    ) -> cst.BaseExpression:
+        """`True and x` and `False or x`, where the constant stands for a torch call, are just x."""
+        if updated_node.left is original_node.left or updated_node.lpar:
+            return updated_node
+        neutral = "True" if isinstance(updated_node.operator, cst.And) else "False"
+        if isinstance(updated_node.left, cst.Name) and updated_node.left.value == neutral:
+            return updated_node.right
+        return updated_node
+
+    def leave_IfExp(self, original_node: cst.IfExp, updated_node: cst.IfExp) -> cst.IfExp:
+        parts = {name: self.bare(getattr(updated_node, name)) for name in ("body", "test", "orelse")}
+        return updated_node.with_changes(**parts)
+
     def leave_Decorator(
         self, original_node: cst.Decorator, updated_node: cst.Decorator
     ) -> cst.Decorator | cst.RemovalSentinel:

@@ -175,10 +175,8 @@ def _arguments_kept(call: Call, callee: str) -> cst.BaseExpression:
 
 def _from_target(call: Call, spelling: Spelling) -> cst.BaseExpression:
     arguments = _arguments(call)
-    member = _member_of_receiver(call.target)
+    member = _member_of_receiver(call.target) if call.entry.kind == "method" else ""
     receiver = call.receiver
-    if member and receiver is None and arguments:
-        receiver, arguments = arguments[0].value, arguments[1:]
     if member and receiver is not None:
         function: cst.BaseExpression = cst.Attribute(value=atomic(receiver), attr=cst.Name(member))
     else:

@@ -20,6 +20,7 @@ class Definition:
     source: str
     imports: tuple[str, ...]  # import lines it needs
     needs: tuple[str, ...]  # other definitions it uses
+    first: tuple[str, ...]  # those that must stand before it: bases, decorators, defaults
     order: int
     is_class: bool
 
@@ -53,7 +54,7 @@ class HelperIndex:
             if definition.name in done:
                 return
             done.add(definition.name)
-            for need in definition.needs:
+            for need in definition.first:
                 if need in wanted:
                     place(wanted[need])
             ordered.append(definition)
@@ -106,9 +107,23 @@ def _read(path: Path, definitions: dict[str, Definition]) -> None:
                 needs=tuple(
                     sorted((used & local - {name}) | {foreign[w] for w in used if w in foreign})
                 ),
+                first=tuple(sorted(_used_at_once(node))),
                 order=len(definitions),
                 is_class=isinstance(node, ast.ClassDef),
             )
+
+
+def _used_at_once(node: ast.AST) -> set[str]:
+    """Names that Python looks up when it meets the definition, not when it runs the body."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        names = {node.id} if isinstance(node, ast.Name) else set()
+        for child in ast.iter_child_nodes(node):
+            names |= _used_at_once(child)
+        return names
+    parts: list[ast.AST | None] = [*node.args.defaults, *node.args.kw_defaults]
+    if not isinstance(node, ast.Lambda):
+        parts += node.decorator_list
+    return {name for part in parts if part is not None for name in _used_at_once(part)}
 
 
 def _with_comments(lines: list[str], start: int) -> int:

@@ -17,6 +17,10 @@ from migrate.resolve import Usage
 from migrate.table import Entry
 
 
+# What a value of these types is in ported code, where MindSpore has no such type.
+_ANNOTATIONS = {"torch.device": "str"}
+
+
 class References(Joiner):
     """Rewrites every reference that is not itself called."""
 
@@ -195,6 +199,8 @@ class References(Joiner):
 
     def _named(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
         main = entry.main
+        if usage.form == "annotation" and entry.torch in _ANNOTATIONS:
+            return expression(_ANNOTATIONS[entry.torch])
         if (
             entry.kind in ("context", "decorator")
             and not main.portable

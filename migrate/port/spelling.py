@@ -76,6 +76,9 @@ class Spelling:
             return self.helper(rest)
         if dotted in _BARE:
             return self._bare(dotted)
+        owner, _, member = dotted.rpartition(".")
+        if owner in _BARE:
+            return f"{self._bare(owner)}.{member}"
         for prefix, known_as, line in _MODULES:
             if dotted == prefix or dotted.startswith(f"{prefix}."):
                 return self._member(dotted[len(prefix) + 1 :], prefix, known_as, line)

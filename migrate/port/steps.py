@@ -158,6 +158,7 @@ class StepRewriter(BlockRewriter):
             call = item.context_expr
             if not isinstance(call, ast.Call) or not self._is_autocast(call):
                 continue
+            self._kept.append(new.item)
             self.vanished.add(id(new.item))
             options = "".join(
                 f", {keyword.arg}={self._rewritten(keyword.value)}"

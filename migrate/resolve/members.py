@@ -16,8 +16,10 @@ from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
     MODULE,
     PARAMETER,
+    SIZE,
     TENSOR,
     UNKNOWN,
+    CallableOf,
     External,
     Instance,
     Known,
@@ -218,6 +220,8 @@ class Members:
         return None
 
     def _of_library(self, cls: str, name: str, receiver: Value) -> tuple[Value, str]:
+        if cls == "numpy.ndarray":
+            return (SIZE if name == "shape" else CallableOf(receiver)), ""
         if cls.partition(".")[0] not in ROOTS:
             return UNKNOWN, ""
         if cls == "torch.Tensor" and name in _MAPPING_METHODS:

@@ -186,6 +186,8 @@ def item_of(value: Value) -> Value:
                 result = join(result, TENSOR)
             elif option.cls in ("torch.nn.ModuleList", "torch.nn.Sequential"):
                 result = join(result, MODULE)
+            elif option.cls == "numpy.ndarray":
+                result = join(result, option)
             elif option.cls == "torch.utils.data.DataLoader":
                 result = join(result, ListOf(TENSOR))  # a batch: tensors, by position or by key
             elif option.cls == "torch.nn.ParameterList":

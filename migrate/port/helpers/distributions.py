@@ -16,6 +16,7 @@ def _broadcast(*values):
     return [_float_tensor(value) + total for value in values]
 
 
+@mindspore.jit_class
 class Distribution:
     """Base: subclasses give batch_shape, log_prob, and rsample or sample."""
 
@@ -35,6 +36,7 @@ class Distribution:
         return tuple(sample_shape) + tuple(self.batch_shape)
 
 
+@mindspore.jit_class
 class NormalDistribution(Distribution):
     """The normal distribution with mean loc and standard deviation scale."""
 
@@ -57,6 +59,7 @@ class NormalDistribution(Distribution):
         return 0.5 * (1 + ops.erf((value - self.loc) / (self.scale * math.sqrt(2))))
 
 
+@mindspore.jit_class
 class LaplaceDistribution(Distribution):
     """The double exponential distribution."""
 
@@ -77,6 +80,7 @@ class LaplaceDistribution(Distribution):
         return 1 + ops.log(2 * self.scale)
 
 
+@mindspore.jit_class
 class UniformDistribution(Distribution):
     """Equal density from low up to high."""
 
@@ -98,6 +102,7 @@ class UniformDistribution(Distribution):
         return ops.log(self.high - self.low)
 
 
+@mindspore.jit_class
 class ExponentialDistribution(Distribution):
     """Waiting times at a rate."""
 
@@ -117,6 +122,7 @@ class ExponentialDistribution(Distribution):
         return 1 - ops.log(self.rate)
 
 
+@mindspore.jit_class
 class BernoulliDistribution(Distribution):
     """One with the given probability, else zero."""
 
@@ -142,6 +148,7 @@ class BernoulliDistribution(Distribution):
         return ops.softplus(self.logits) - self.probs * self.logits
 
 
+@mindspore.jit_class
 class CategoricalDistribution(Distribution):
     """One of the numbers 0 to n-1; the last axis holds their weights."""
 
@@ -170,6 +177,7 @@ class CategoricalDistribution(Distribution):
         return -(self.probs * self.logits).sum(-1)
 
 
+@mindspore.jit_class
 class IndependentDistribution(Distribution):
     """Another distribution whose last axes count as one event."""
 

@@ -4,6 +4,7 @@ import math
 
 import mindspore
 from mindspore import ops
+from mindspore.scipy.linalg import solve_triangular
 
 
 def angle(input):
@@ -61,3 +62,11 @@ def svd(input, some=True, compute_uv=True):
         )
     values, left, right = ops.svd(input, full_matrices=not some)
     return left, values, right
+
+
+def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
+    """torch's triangular_solve: the solution of A x = b, and A."""
+    solution = solve_triangular(
+        A, b, trans=1 if transpose else 0, lower=not upper, unit_diagonal=unitriangular
+    )
+    return solution, A

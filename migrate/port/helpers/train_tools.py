@@ -89,3 +89,21 @@ class SummaryWriter:
 
     def __exit__(self, *error):
         self.close()
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """torch.func.grad_and_value: the gradient comes before the value."""
+    both = mindspore.value_and_grad(func, grad_position=argnums, has_aux=has_aux)
+
+    def gradient_first(*args):
+        value, gradient = both(*args)
+        return gradient, value
+
+    return gradient_first
+
+
+def jvp(func, primals, tangents):
+    """torch.func.jvp: inputs and tangents are tuples."""
+    if len(primals) == 1:
+        return mindspore.jvp(func, primals[0], tangents[0])
+    return mindspore.jvp(func, tuple(primals), tuple(tangents))

@@ -1,0 +1,73 @@
+"""Checkpoints of any nested structure, in MindSpore's own format."""
+
+import json
+import os
+
+import mindspore
+import numpy as np
+from mindspore import Tensor
+
+
+def save(obj, f):
+    """Save nested dicts, lists, numbers, strings and tensors as one .ckpt file under any name."""
+    tensors = []
+
+    def describe(value):
+        if isinstance(value, (Tensor, np.ndarray)):
+            kind = "tensor" if isinstance(value, Tensor) else "array"
+            data = value.asnumpy() if kind == "tensor" else value
+            name = f"{kind}.{len(tensors)}"
+            tensors.append({"name": name, "data": Tensor(data)})
+            return {kind: name}
+        if isinstance(value, dict):
+            return {"dict": [[describe(key), describe(item)] for key, item in value.items()]}
+        if isinstance(value, (list, tuple)):
+            kind = "tuple" if isinstance(value, tuple) else "list"
+            return {kind: [describe(item) for item in value]}
+        if isinstance(value, np.generic):
+            return value.item()
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        raise TypeError(f"cannot save a {type(value).__name__}: keep tensors, numbers and strings")
+
+    structure = json.dumps(describe(obj)).encode()
+    tensors.append({"name": "structure", "data": Tensor(np.frombuffer(structure, np.uint8).copy())})
+    aside = f"{os.fspath(f)}.saving.ckpt"
+    mindspore.save_checkpoint(tensors, aside)
+    os.replace(aside, f)
+
+
+def load(f, map_location=None, weights_only=None):
+    """Load what `save` wrote; a plain MindSpore checkpoint gives its parameters by name."""
+    with open(f, "rb") as stream:
+        if stream.read(2) == b"PK":
+            raise ValueError(f"{f} is a torch checkpoint: convert it with `ms-migrate weights` first")
+    path = os.fspath(f)
+    if not path.endswith(".ckpt"):
+        # MindSpore insists on the ending.
+        link = f"{path}.loading.ckpt"
+        if os.path.lexists(link):
+            os.remove(link)
+        os.symlink(os.path.abspath(path), link)
+        try:
+            values = mindspore.load_checkpoint(link)
+        finally:
+            os.remove(link)
+    else:
+        values = mindspore.load_checkpoint(path)
+    if "structure" not in values:
+        return dict(values)
+
+    def rebuild(value):
+        if not isinstance(value, dict):
+            return value
+        ((kind, content),) = value.items()
+        if kind in ("tensor", "array"):
+            data = values[content].asnumpy()
+            return Tensor(data) if kind == "tensor" else data
+        if kind == "dict":
+            return {rebuild(key): rebuild(item) for key, item in content}
+        items = [rebuild(item) for item in content]
+        return tuple(items) if kind == "tuple" else items
+
+    return rebuild(json.loads(values["structure"].asnumpy().tobytes().decode()))
