@@ -124,7 +124,7 @@ class ToDtype:
 class ConvertImageDtype(ToDtype):
     """ToDtype that always scales."""
 
-    def __init__(self, dtype):
+    def __init__(self, dtype="float32"):
         super().__init__(dtype, scale=True)
 
 
