@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import platform
 import time
 import traceback
@@ -127,7 +128,7 @@ def _setup(
     network: Any = model
     scale = 1.0
     if what.amp != "O0":
-        network = mindspore.amp.auto_mixed_precision(model, what.amp)
+        network = _mixed(model, what.amp, job["step"])
         network.set_train(what.train)
         scale = LOSS_SCALE
     arrays = {n.removeprefix("input:"): given[n] for n in given.names() if n.startswith("input:")}
@@ -144,6 +145,16 @@ def _setup(
         names,
         scale,
     )
+
+
+def _mixed(model: nn.Cell, level: str, scratch: str) -> Any:
+    """Mixed precision; O1 writes a rewritten network into the current folder, so make that ours."""
+    before = os.getcwd()
+    os.chdir(scratch)
+    try:
+        return mindspore.amp.auto_mixed_precision(model, level)
+    finally:
+        os.chdir(before)
 
 
 def _same(gradients: Any) -> Any:

@@ -77,16 +77,14 @@ def _halve(model: torch.nn.Module, *, keep_norms: bool) -> list[Any]:
     """
     handles = []
     for module in model.modules():
-        kept = keep_norms and isinstance(module, _NORMS)
-        leaf = not list(module.children())
-        if leaf:
-            dtype = torch.float32 if kept else torch.float16
-            handles.append(
-                module.register_forward_pre_hook(
-                    _caster(dtype, module, weights=not kept), with_kwargs=True
-                )
-            )
-            handles.append(module.register_forward_hook(_restorer(module)))
+        if list(module.children()):
+            continue
+        norm = isinstance(module, _NORMS)
+        dtype = torch.float32 if norm and keep_norms else torch.float16
+        # A norm's statistics are float32, and its kernel wants its weights to be like them.
+        hook = _caster(dtype, module, weights=not norm)
+        handles.append(module.register_forward_pre_hook(hook, with_kwargs=True))
+        handles.append(module.register_forward_hook(_restorer(module)))
     return handles
 
 

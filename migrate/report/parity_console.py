@@ -56,8 +56,8 @@ def _heading(report: Report) -> list[str]:
         judged = f"rtol {report.tolerance.rtol or 0:g}, atol {report.tolerance.atol or 0:g}"
     else:
         judged = (
-            f"{report.tolerance.factor:g} times the noise floor of {plan['noise_runs']} float32 "
-            "runs"
+            f"{report.tolerance.factor:g} times the noise floor of {plan['noise_runs']} "
+            f"{'float32' if plan['amp'] == 'O0' else 'float16'} runs"
         )
     return [
         f"torch {versions.get('torch', '?')}     {report.torch}",

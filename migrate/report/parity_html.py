@@ -105,7 +105,7 @@ def _facts(report: Report) -> str:
     )
     judged = (
         f"at most {report.tolerance.factor:g} times the noise floor of {plan['noise_runs']} "
-        "float32 runs"
+        f"{'float32' if plan['amp'] == 'O0' else 'float16'} runs"
     )
     if report.tolerance.fixed:
         judged = f"rtol {report.tolerance.rtol or 0:g}, atol {report.tolerance.atol or 0:g}"

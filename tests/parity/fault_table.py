@@ -6,17 +6,22 @@ python -m tests.parity.fault_table [--only WORD] [--clean-seeds N] [-o docs/resu
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from migrate.parity import check, inputs, worker
 from migrate.parity.plan import Plan
 from tests.parity.faults import FAMILIES, FAULTS, TWINS, Family, Fault
+
+# twin, seed, exit code, largest ratio
+Clean: TypeAlias = tuple[str, int, int, float]
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ def run_fault(fault: Fault, folder: Path) -> Found:
     )
 
 
-def run_clean(name: str, seed: int, folder: Path) -> tuple[str, int, int, float]:
+def run_clean(name: str, seed: int, folder: Path) -> Clean:
     """Check a faithful twin; the largest ratio shows how far it stays from an alarm."""
     family = FAMILIES[name]
     own = Path(tempfile.mkdtemp(dir=folder))
@@ -131,7 +136,7 @@ def run_clean(name: str, seed: int, folder: Path) -> tuple[str, int, int, float]
     return name, seed, report.exit_code, worst
 
 
-def render(found: list[Found], clean: list[tuple[str, int, int, float]], command: str) -> str:
+def render(found: list[Found], clean: list[Clean]) -> str:
     """The page."""
     import mindspore
     import numpy
@@ -148,7 +153,7 @@ def render(found: list[Found], clean: list[tuple[str, int, int, float]], command
         "names the",
         "expected stage and the expected layer ((model) is the model's own forward code).",
         "",
-        f"- command: `{command}`",
+        "- command: `python -m tests.parity.fault_table -o docs/results/faults.md`",
         f"- date: {date.today().isoformat()}",
         f"- torch {torch.__version__}, mindspore {mindspore.__version__}, numpy "
         f"{numpy.__version__}, CPU",
@@ -191,36 +196,58 @@ def render(found: list[Found], clean: list[tuple[str, int, int, float]], command
     return "\n".join(lines) + "\n"
 
 
+def run_part(part: str, only: str, seeds: int, results: Path) -> None:
+    """Run every n-th fault and clean twin, writing each result down as soon as it is known."""
+    number, of = (int(word) for word in part.split("/"))
+    jobs: list[Fault | tuple[str, int]] = [fault for fault in FAULTS if only in fault.name]
+    jobs += [(family, seed) for family in FAMILIES for seed in range(seeds)]
+    with tempfile.TemporaryDirectory(prefix="faults-") as name:
+        for job in jobs[number - 1 :: of]:
+            if isinstance(job, Fault):
+                found = run_fault(job, Path(name))
+                line: dict[str, Any] = {"found": {**asdict(found), "fault": job.name}}
+                said = "" if found.located else f"\n       {found.text}"
+                mark = "ok" if found.located else "MISSED"
+                print(f"{mark:7}{job.name}: {found.stage} at {found.path!r}{said}", flush=True)
+            else:
+                line = {"clean": run_clean(*job, Path(name))}
+                print("clean", *line["clean"], flush=True)
+            with results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+def read_results(results: Path) -> tuple[list[Found], list[Clean]]:
+    """The results of all parts, in the order of the faults."""
+    known = {fault.name: fault for fault in FAULTS}
+    found, clean = [], []
+    for text in results.read_text(encoding="utf-8").splitlines():
+        line = json.loads(text)
+        if "clean" in line:
+            clean.append(tuple(line["clean"]))
+        else:
+            found.append(Found(**{**line["found"], "fault": known[line["found"]["fault"]]}))
+    order = [fault.name for fault in FAULTS]
+    return sorted(found, key=lambda f: order.index(f.fault.name)), sorted(clean)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="faults whose name contains this word")
+    parser.add_argument("--part", default="1/1", help="I/N: run every N-th only")
     parser.add_argument("--clean-seeds", type=int, default=3)
+    parser.add_argument("--results", type=Path, help="where to write results down; may be shared")
+    parser.add_argument("--render", action="store_true", help="run nothing, publish --results")
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
-    chosen = [fault for fault in FAULTS if options.only in fault.name]
-    found, clean = [], []
-    with tempfile.TemporaryDirectory(prefix="faults-") as name:
-        folder = Path(name)
-        for fault in chosen:
-            result = run_fault(fault, folder)
-            found.append(result)
-            mark = "ok" if result.located else "MISSED"
-            print(
-                f"{mark:7}{fault.name}: {result.stage} at {result.path!r} ({result.seconds:.0f} s)",
-                flush=True,
-            )
-            if not result.located:
-                print(f"       {result.text}", flush=True)
-        for family in FAMILIES:
-            for seed in range(options.clean_seeds):
-                clean.append(run_clean(family, seed, folder))
-                print("clean", *clean[-1], flush=True)
-    command = "python -m " + " ".join(["tests.parity.fault_table", *sys.argv[1:]])
+    with tempfile.TemporaryDirectory() as name:
+        results = options.results or Path(name) / "results.jsonl"
+        if not options.render:
+            run_part(options.part, options.only, options.clean_seeds, results)
+        found, clean = read_results(results)
     if options.output:
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text(render(found, clean, command), encoding="utf-8")
-    missed = [f for f in found if not f.located] or [c for c in clean if c[2]]
-    return 1 if missed else 0
+        options.output.write_text(render(found, clean), encoding="utf-8")
+    return 1 if [f for f in found if not f.located] or [c for c in clean if c[2]] else 0
 
 
 if __name__ == "__main__":
