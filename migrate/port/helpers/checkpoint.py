@@ -41,7 +41,9 @@ def load(f, map_location=None, weights_only=None):
     """Load what `save` wrote; a plain MindSpore checkpoint gives its parameters by name."""
     with open(f, "rb") as stream:
         if stream.read(2) == b"PK":
-            raise ValueError(f"{f} is a torch checkpoint: convert it with `ms-migrate weights` first")
+            raise ValueError(
+                f"{f} is a torch checkpoint: convert it with `ms-migrate weights` first"
+            )
     path = os.fspath(f)
     if not path.endswith(".ckpt"):
         # MindSpore insists on the ending.

@@ -76,9 +76,10 @@ class ColorJitter:
         }
         self.changes = []
         for enhance, amount in around_one.items():
-            span = amount if isinstance(amount, (tuple, list)) else (max(0, 1 - amount), 1 + amount)
-            if amount:
-                self.changes.append((enhance, span))
+            if isinstance(amount, (tuple, list)):
+                self.changes.append((enhance, amount))
+            elif amount:
+                self.changes.append((enhance, (max(0, 1 - amount), 1 + amount)))
         if hue:
             self.changes.append((None, hue if isinstance(hue, (tuple, list)) else (-hue, hue)))
 

@@ -1,6 +1,7 @@
 """Linear algebra with torch's order of results, from operators that have gradients."""
 
 import mindspore
+import mindspore.scipy.linalg
 from mindspore import ops
 
 
@@ -78,5 +79,78 @@ def matrix_rank(A, tol=None, hermitian=False, atol=None, rtol=None):
     else:
         eps = 1.1920928955078125e-07 * max(A.shape[-2], A.shape[-1])
         rtol = (eps if atol is None else 0.0) if rtol is None else rtol
-        bound = ops.maximum(largest * rtol, mindspore.Tensor(0.0 if atol is None else atol, A.dtype))
+        bound = ops.maximum(
+            largest * rtol, mindspore.Tensor(0.0 if atol is None else atol, A.dtype)
+        )
     return ops.sum((values > bound).astype(mindspore.int64), dim=-1)
+
+
+def linalg_vander(x, N=None):
+    """torch.linalg.vander: rising powers, for batches too."""
+    count = x.shape[-1] if N is None else N
+    return ops.pow(x.expand_dims(-1), ops.arange(count).astype(x.dtype))
+
+
+def tensorinv(A, ind=2):
+    """torch.linalg.tensorinv."""
+    rows, columns = A.shape[:ind], A.shape[ind:]
+    size = 1
+    for length in rows:
+        size *= length
+    return ops.inverse(A.reshape((size, -1))).reshape(columns + rows)
+
+
+def tensorsolve(A, B, dims=None):
+    """torch.linalg.tensorsolve."""
+    if dims is not None:
+        moved = tuple([axis % A.ndim for axis in dims])
+        kept = tuple([axis for axis in range(A.ndim) if axis not in moved])
+        A = ops.transpose(A, kept + moved)
+    shape = A.shape[B.ndim :]
+    return linalg_solve(A.reshape((B.size, -1)), B.reshape((-1,))).reshape(shape)
+
+
+def linalg_eigh(A, UPLO="L"):
+    """torch.linalg.eigh; MindSpore's takes one matrix."""
+    lower = UPLO.upper() == "L"
+    flat = A.reshape((-1, A.shape[-2], A.shape[-1]))
+    values, vectors = [], []
+    for i in range(flat.shape[0]):
+        value, vector = mindspore.scipy.linalg.eigh(flat[i], lower=lower)
+        values.append(value)
+        vectors.append(vector)
+    return ops.stack(values).reshape(A.shape[:-1]), ops.stack(vectors).reshape(A.shape)
+
+
+def linalg_lu_factor(A, pivot=True):
+    """torch.linalg.lu_factor; torch counts the pivots from one."""
+    factors, pivots = mindspore.scipy.linalg.lu_factor(A)
+    return factors, (pivots + 1).astype(mindspore.int32)
+
+
+def linalg_lu(A, pivot=True):
+    """torch.linalg.lu: P, L, U."""
+    return mindspore.scipy.linalg.lu(A)
+
+
+def solve_triangular(input, B, upper, left=True, unitriangular=False):
+    """torch.linalg.solve_triangular, by the inverse of the triangle."""
+    triangle = ops.triu(input) if upper else ops.tril(input)
+    if unitriangular:
+        eye = ops.eye(input.shape[-1], dtype=input.dtype)
+        triangle = triangle * (1 - eye) + eye
+    inverse = ops.inverse(triangle)
+    return ops.matmul(inverse, B) if left else ops.matmul(B, inverse)
+
+
+def householder_product(A, tau):
+    """torch.linalg.householder_product: the reflections multiplied, first columns only."""
+    rows, columns = A.shape[-2:]
+    eye = ops.eye(rows, dtype=A.dtype)
+    product = eye.broadcast_to((*A.shape[:-2], rows, rows))
+    lower = ops.tril(A, -1) + ops.eye(rows, columns, dtype=A.dtype)
+    for i in range(tau.shape[-1]):
+        v = lower[..., i : i + 1]
+        scale = tau[..., i : i + 1].expand_dims(-1)
+        product = ops.matmul(product, eye - scale * ops.matmul(v, v.swapaxes(-2, -1)))
+    return product[..., :columns]

@@ -19,9 +19,11 @@ class Gradients:
 
     def add(self, gradients):
         if self.values is None:
-            self.values = tuple(gradients)
+            self.values = gradients
         else:
-            self.values = tuple(old + new for old, new in zip(self.values, gradients))
+            added = tuple(old + new for old, new in zip(self.values, gradients, strict=True))
+            # Tensors in a plain tuple count as constants: every step would compile anew.
+            self.values = mindspore.mutable(added)
 
     def clear(self):
         self.values = None
@@ -35,12 +37,13 @@ def clip_grad_norm(gradients, max_norm, norm_type=2.0):
         total = sum((ops.abs(g).astype(mindspore.float32) ** norm_type).sum() for g in gradients)
         total = total ** (1.0 / norm_type)
     factor = ops.minimum(max_norm / (total + 1e-6), mindspore.Tensor(1.0, mindspore.float32))
-    return tuple(g * factor.astype(g.dtype) for g in gradients), total
+    return mindspore.mutable(tuple(g * factor.astype(g.dtype) for g in gradients)), total
 
 
 def clip_grad_value(gradients, clip_value):
     """The gradients with every value brought into [-clip_value, clip_value]."""
-    return tuple(ops.clamp(g, min=-clip_value, max=clip_value) for g in gradients)
+    clipped = tuple(ops.clamp(g, min=-clip_value, max=clip_value) for g in gradients)
+    return mindspore.mutable(clipped)
 
 
 def mixed_precision(model, enabled=True, dtype=mindspore.float16):
@@ -50,24 +53,22 @@ def mixed_precision(model, enabled=True, dtype=mindspore.float16):
         model._uses_mixed_precision = True
 
 
-class GradientReducer(nn.Cell):
+class GradientReducer:
     """Averages gradients over all processes; with one process it passes them on."""
 
     def __init__(self, parameters):
-        super().__init__()
-        self.shared = False
         try:
             size = mindspore.communication.get_group_size()
         except RuntimeError:
             size = 1
+        self.reduce = None
         if size > 1:
-            self.shared = True
             self.reduce = nn.DistributedGradReducer(parameters, mean=True, degree=size)
 
-    def construct(self, gradients):
-        if self.shared:
-            return self.reduce(gradients)
-        return gradients
+    def __call__(self, gradients):
+        if self.reduce is None:
+            return gradients
+        return mindspore.mutable(self.reduce(gradients))
 
 
 class GradScaler:
@@ -105,7 +106,7 @@ class GradScaler:
             return gradients
         self.overflowed = not bool(mindspore.amp.all_finite(gradients))
         inverse = 1.0 / self.factor
-        return tuple(g * inverse.astype(g.dtype) for g in gradients)
+        return mindspore.mutable(tuple(g * inverse.astype(g.dtype) for g in gradients))
 
     def step(self, optimizer, gradients):
         """Step, unless a gradient is infinite or not a number."""

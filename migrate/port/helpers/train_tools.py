@@ -26,7 +26,7 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     return input
 
 
-def export_onnx(model, args=(), f=None, *, export_params=True, verbose=None, opset_version=None):
+def export_onnx(model, args, f):
     """Write the network as ONNX."""
     inputs = args if isinstance(args, (tuple, list)) else (args,)
     mindspore.export(model, *inputs, file_name=str(f).removesuffix(".onnx"), file_format="ONNX")
