@@ -1,4 +1,6 @@
-"""Let torchvision import beside a CPU build of torch, whose wheel lacks the C++ operators it registers against."""
+"""Let torchvision import beside a CPU build of torch, whose wheel lacks the C++ operators it
+registers against.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _SCHEMAS = (
 
 
 def ensure_torchvision() -> None:
-    """Define the schemas that `import torchvision` needs, only where its compiled operators are absent."""
+    """Define the schemas that `import torchvision` needs, only where its compiled operators are
+    absent.
+    """
     import torch
 
     for name, schema in _SCHEMAS:

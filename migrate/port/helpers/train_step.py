@@ -72,7 +72,9 @@ class GradientReducer:
 
 
 class GradScaler:
-    """torch's GradScaler: scales the loss, drops steps whose gradients overflowed, adapts the scale."""
+    """torch's GradScaler: scales the loss, drops steps whose gradients overflowed, adapts the
+    scale.
+    """
 
     def __init__(
         self,

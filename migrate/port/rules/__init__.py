@@ -52,9 +52,8 @@ def rule(*examples: Example) -> Callable[[Callable[[Call], None]], Callable[[Cal
 
     def register(change: Callable[[Call], None]) -> Callable[[Call], None]:
         why = import_module(change.__module__).__doc__ or ""
-        _registered[change.__name__] = Rule(
-            change.__name__, change, examples, why.strip().partition("\n")[0]
-        )
+        summary = " ".join(why.strip().partition("\n\n")[0].split())
+        _registered[change.__name__] = Rule(change.__name__, change, examples, summary)
         return change
 
     return register
