@@ -29,11 +29,11 @@ def randperm(n, dtype=mindspore.int64):
     return ops.argsort(ops.rand((n,))).astype(dtype)
 
 
-def normal(mean, std=1.0, size=None, dtype=mindspore.float32):
+def normal(mean, std=1.0, size=None, dtype=None):
     """torch's normal: tensors or numbers for mean and std."""
-    if size is None:
-        size = (mean + std).shape
-    return ops.standard_normal(size).astype(dtype) * std + mean
+    shape = (mean + std).shape if size is None else tuple(size)
+    drawn = ops.standard_normal(shape) * std + mean
+    return drawn if dtype is None else drawn.astype(dtype)
 
 
 def ensure(condition, message):

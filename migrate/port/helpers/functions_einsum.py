@@ -1,4 +1,4 @@
-"""einsum from transposes, reshapes and matrix products: it runs on every device and in both modes."""
+"""einsum from transposes, reshapes and matrix products: on every device, in both modes."""
 
 from mindspore import ops
 

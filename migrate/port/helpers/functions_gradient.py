@@ -45,6 +45,7 @@ def gradient(input, spacing=1, dim=None, edge_order=1):
     """torch's gradient, one tensor for each dimension."""
     axes = tuple(range(input.ndim)) if dim is None else dim
     axes = (axes,) if isinstance(axes, int) else axes
+    spacing = 1 if spacing is None else spacing
     result = []
     for i in range(len(axes)):
         step = spacing[i] if isinstance(spacing, (tuple, list)) else spacing

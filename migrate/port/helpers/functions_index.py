@@ -1,6 +1,7 @@
 """Sorting, searching and picking as torch does it: int64 positions, sorted unique values."""
 
 import mindspore
+import numpy as np
 from mindspore import ops
 
 
@@ -32,17 +33,23 @@ def nonzero(input, as_tuple=False):
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """torch's unique for flat values: MindSpore's is in order of appearance."""
+    """torch's unique: MindSpore's is in order of appearance. Along `dim` numpy computes it."""
     if dim is not None:
-        raise NotImplementedError("unique along one dimension has no counterpart in MindSpore")
-    values, inverse = ops.unique(input.reshape((-1,)))
-    values, order = ops.sort(values)
-    inverse = ops.argsort(order)[inverse].astype(mindspore.int64)
+        found = np.unique(
+            input.asnumpy(), return_index=False, return_inverse=True, return_counts=True, axis=dim
+        )
+        values, inverse, counts = (mindspore.Tensor(part) for part in found)
+    else:
+        values, inverse = ops.unique(input.reshape((-1,)))
+        values, order = ops.sort(values)
+        inverse = ops.argsort(order)[inverse].astype(mindspore.int64)
+        counts = ops.bincount(inverse).astype(mindspore.int64) if return_counts else None
+        inverse = inverse.reshape(input.shape)
     result = (values,)
     if return_inverse:
-        result += (inverse.reshape(input.shape),)
+        result += (inverse,)
     if return_counts:
-        result += (ops.bincount(inverse).astype(mindspore.int64),)
+        result += (counts,)
     return result if len(result) > 1 else values
 
 

@@ -1,4 +1,4 @@
-"""torch's interpolate in all its modes, with scale factors, bicubic and antialias as torch has them."""
+"""torch's interpolate in all its modes, with scale factors, bicubic and antialias."""
 
 import math
 

@@ -13,7 +13,7 @@ def cholesky_inverse(L, upper=False):
     return ops.inverse(product)
 
 
-def svd(input, some=True, compute_uv=True):
+def svd_of(input, some=True, compute_uv=True):
     """torch.svd: U, S, V. MindSpore gives S first."""
     if not compute_uv:
         values = ops.svd(input, compute_uv=False)

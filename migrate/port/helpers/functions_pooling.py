@@ -1,4 +1,4 @@
-"""torch.nn.functional pooling with torch's arguments: sizes as numbers or tuples, batched or not."""
+"""torch.nn.functional pooling with torch's arguments: numbers or tuples, batched or not."""
 
 import mindspore
 from mindspore import ops

@@ -1,5 +1,7 @@
 """Reductions and running operations that MindSpore defines differently or not at all."""
 
+import math
+
 import mindspore
 from mindspore import ops
 
@@ -33,6 +35,8 @@ def cummin(input, dim):
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """torch's diff of any order."""
+    if n == 0:
+        return input
     axis = dim + input.ndim if dim < 0 else dim
     if prepend is not None:
         input = ops.cat((prepend, input), axis=axis)
@@ -146,3 +150,15 @@ def _trapezoid_areas(y, x, dx, dim):
     if x.ndim == 1:
         return mean * (x[1:] - x[:-1]).reshape((-1,) + (1,) * (y.ndim - axis - 1))
     return mean * diff(x, 1, dim)
+
+
+def cdist(x1, x2, p=2.0, compute_mode=None):
+    """torch's cdist for any p; MindSpore's gradient is zero for p below one."""
+    return ops.vector_norm(x1.expand_dims(-2) - x2.expand_dims(-3), ord=p, axis=-1)
+
+
+def angle(input):
+    """torch's angle; a real number has the angle 0 or pi."""
+    if input.dtype in (mindspore.complex64, mindspore.complex128):
+        return ops.angle(input)
+    return ops.where(input < 0, math.pi, ops.zeros_like(input))

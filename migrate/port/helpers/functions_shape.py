@@ -41,7 +41,7 @@ def broadcast_shapes(*shapes):
         for i in range(longest):
             if shape[i] != result[i] and shape[i] != 1 and result[i] != 1:
                 raise ValueError("shapes cannot be broadcast together")
-            merged += (max(shape[i], result[i]),)
+            merged += (result[i] if shape[i] == 1 else shape[i],)
         result = merged
     return result
 
