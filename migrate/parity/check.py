@@ -123,16 +123,20 @@ def explain(
     results: list[isolate.Result] = []
     if suspects and request.torch and request.mindspore:
         tell(f"checking {len(suspects)} suspect{'s' if len(suspects) > 1 else ''} in isolation")
-        results = isolate.run(
-            suspects,
-            folder,
-            mindspore_target=request.mindspore,
-            device=request.device,
-            tolerance=request.tolerance,
-            renames=request.renames,
-            pythons=(request.torch_python, request.ms_python),
-            timeout=request.timeout,
-        )
+        try:
+            results = isolate.run(
+                suspects,
+                folder,
+                mindspore_target=request.mindspore,
+                device=request.device,
+                tolerance=request.tolerance,
+                renames=request.renames,
+                pythons=(request.torch_python, request.ms_python),
+                timeout=request.timeout,
+            )
+        except worker.WorkerError as error:
+            # The finding stands without its proof.
+            bad.notes.append(f"suspects could not be run alone: {error.reason}")
     innocent = bool(results) and not any(result.guilty for result in results)
     if innocent and not request.tolerance.fixed and not bad.error:
         tell("every suspect agrees in isolation: measuring the noise again, with more runs")

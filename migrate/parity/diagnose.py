@@ -60,6 +60,8 @@ def diagnose(
         return _at(
             watched, row.name, stage, "randomness", f"{row.name} {row.judgement.problem}.", True
         )
+    if watched is not bad and watched.ok:
+        return _one_mode(bad, watched)
     if bad.error is not None and not bad.layers and not suspects:
         return _stopped(bad)
     if suspects:
@@ -78,16 +80,26 @@ def diagnose(
         return _update(bad, stage)
     if stage == "buffers":
         return _buffers(bad, watched)
-    if watched is not bad:
-        row = bad.failed(stage)[0]
-        sentence = (
-            f"Only {bad.mode} mode differs: {row.name} {row.judgement.problem}; PyNative agrees."
-        )
-        return Diagnosis(stage, "", "", "mode", sentence, False)
     row = bad.failed(stage)[0]
     return Diagnosis(
         stage, "", "", "values", f"In stage {stage}, {row.name} {row.judgement.problem}.", False
     )
+
+
+def _one_mode(bad: Comparison, watched: Comparison) -> Diagnosis:
+    """The same code, right in one mode and wrong in the other: the compiler's reading of it
+    differs.
+    """
+    if bad.error is not None:
+        found = _stopped(bad)
+        found.sentence = f"Only {bad.mode} mode fails; {watched.mode} agrees. {found.sentence}"
+        return found
+    row = bad.failed(bad.first_stage)[0]
+    sentence = (
+        f"Only {bad.mode} mode differs; {watched.mode} agrees. First in stage {bad.first_stage}: "
+        f"{row.name} {row.judgement.problem}."
+    )
+    return Diagnosis(bad.first_stage, "", "", "mode", sentence, True)
 
 
 def _layer(

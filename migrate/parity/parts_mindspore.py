@@ -62,7 +62,12 @@ def run(job: dict[str, Any], progress: Progress) -> None:
             continue
         arrays |= {f"{index}:{key}": array for key, array in found.items()}
     shaped = _in_torch_shapes(arrays, torch_modules, job["parts"])
-    record.write_part(folder, "run", {"mode": "parts", "errors": errors, "notes": []}, shaped)
+    record.write_part(
+        folder,
+        "run",
+        {"mode": "parts", "errors": errors, "notes": [], "version": mindspore.__version__},
+        shaped,
+    )
 
 
 class _Found(Exception):

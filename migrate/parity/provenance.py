@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from migrate.errors import RequestError
 from migrate.parity.structure import ModuleInfo
 
 
@@ -14,7 +15,7 @@ def table_row(layer: ModuleInfo) -> str:
     name = f"torch.nn.{layer.type}"
     try:
         entry = Table().get(name)
-    except (TableError, OSError):
+    except (TableError, RequestError, OSError):
         return ""  # a damaged or absent table must not hide what was measured
     if entry is None:
         return f"The table has no row for {name}."

@@ -57,12 +57,13 @@ def run(request: check.Request, path: str, folder: Path, tell: check.Tell) -> ch
         pythons=(request.torch_python, request.ms_python),
         timeout=request.timeout,
     )
+    parts = folder / "parts-mindspore"
     comparison = _comparison(results, torch, path)
     return check.Report(
         f"{request.torch} [{path}]",
         f"{request.mindspore} [{path}]",
         replace(request.plan, submodule=path).to_json(),
-        check.versions(folder, ()),
+        {**check.versions(folder, ()), "mindspore": record.read_info(parts, "run")["version"]},
         [comparison],
         {},
         None,
