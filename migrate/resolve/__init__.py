@@ -49,7 +49,7 @@ class Resolver:
             scope = ModuleScope(source, self.modules.tree_of(source) or parse(source, text))
         except ReadProblem as problem:
             return FileResolution(source, problem=problem.finding)
-        self.modules.keep(source, scope)
+        self.modules.keep(source, scope, in_hand=True)
         usages = self.interpreter.run(scope, keep_types=keep_types)
         ordered = sorted(
             usages.values(), key=lambda u: (u.line, u.column, -u.end_line, -u.end_column)

@@ -142,7 +142,7 @@ class Interpreter(Statements):
             self.returns.append(self.evaluate(function.node.body))
         else:
             stated = self.annotation(function.node.returns)
-            self.execute(function.node.body)
+            self.execute(self.modules.body_of(function))
             if stated is not UNKNOWN:
                 self.returns = [stated]
         function.result = self._result()

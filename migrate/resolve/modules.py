@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrate.project import Project, ReadProblem, SourceFile, parse
 from migrate.resolve.frames import Frame
+from migrate.resolve.shed import restore, shed
 from migrate.resolve.values import UNKNOWN, External, ProjectModule, Value, external
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 # Names below these roots are APIs to look up, unless the user asked for that very package.
 ROOTS = ("torch", "torchvision", "torchaudio", "torchtext")
-# Trees are heavy: keep those of recently used modules only.
-_LINES_KEPT = 180_000
+# Trees take about 1 kB a line: keep those of recently used modules whole.
+_LINES_KEPT = 60_000
 
 
 class Lazy(Value):
@@ -52,8 +53,10 @@ class Modules:
         self.project = project
         self.table = table
         self._asked = {file.module for file in project.files}
-        self._loaded: OrderedDict[str, ModuleScope | None] = OrderedDict()
+        self._loaded: dict[str, ModuleScope | None] = {}
+        self._whole: OrderedDict[str, int] = OrderedDict()  # path -> lines, oldest first
         self._lines = 0
+        self._in_hand = ""
 
     def is_asked(self, name: str) -> bool:
         """A module that the user wants to port."""
@@ -76,7 +79,8 @@ class Modules:
             return None
         key = str(source.path)
         if key in self._loaded:
-            self._loaded.move_to_end(key)
+            if key in self._whole:
+                self._whole.move_to_end(key)
             return self._loaded[key]
         try:
             scope = ModuleScope(source, parse(source))
@@ -86,16 +90,42 @@ class Modules:
         return scope
 
     def tree_of(self, source: SourceFile) -> ast.Module | None:
-        """The tree, if another file's imports have led here before."""
+        """The tree, if another file's imports have led here before and it is still whole."""
         scope = self._loaded.get(str(source.path))
-        return scope.tree if scope else None
+        return scope.tree if scope and str(source.path) in self._whole else None
 
-    def keep(self, source: SourceFile, scope: ModuleScope | None) -> None:
-        self._loaded[str(source.path)] = scope
-        self._lines += scope.lines if scope else 0
-        while self._lines > _LINES_KEPT and len(self._loaded) > 1:
-            _, dropped = self._loaded.popitem(last=False)
-            self._lines -= dropped.lines if dropped else 0
+    def keep(self, source: SourceFile, scope: ModuleScope | None, *, in_hand: bool = False) -> None:
+        """Remember a module; those that were not asked about for longest lose their bodies.
+
+        The file in hand never does: its tree is being worked on.
+        """
+        key = str(source.path)
+        if in_hand:
+            self._in_hand = key
+        self._loaded[key] = scope
+        self._lines -= self._whole.pop(key, 0)
+        if scope is None:
+            return
+        self._whole[key] = scope.lines
+        self._lines += scope.lines
+        while self._lines > _LINES_KEPT and len(self._whole) > 1:
+            oldest, lines = self._whole.popitem(last=False)
+            if oldest == self._in_hand:
+                self._whole[oldest] = lines
+                continue
+            self._lines -= lines
+            dropped = self._loaded[oldest]
+            if dropped is not None:
+                shed(dropped.tree)
+                dropped.functions.clear()
+
+    def body_of(self, function: ProjectFunction) -> list[ast.stmt]:
+        """The statements of a function, read again if they were given up."""
+        node = function.node
+        assert not isinstance(node, ast.Lambda)
+        if not node.body:
+            restore(node, function.module.source)
+        return node.body
 
 
 def bind_import(node: ast.Import, frame: Frame, modules: Modules, source: SourceFile) -> None:

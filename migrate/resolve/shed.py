@@ -1,0 +1,53 @@
+"""Trees are heavy: of modules looked at long ago, only what their outline needs is kept.
+
+The bodies of functions are three quarters of a tree. They go first, and come back one by one from
+the file when a call leads into them again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate.project import ReadProblem, SourceFile
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def shed(tree: ast.Module) -> int:
+    """Take the bodies out; gives the number of lines they had. An empty body marks the loss."""
+    lines = 0
+    for function in _functions(tree.body):
+        if function.body:
+            lines += (function.end_lineno or 0) - function.body[0].lineno + 1
+            function.body = []
+    return lines
+
+
+def restore(function: Function, source: SourceFile) -> int:
+    """Read one body again; gives its number of lines. A file that changed meanwhile has none."""
+    try:
+        lines = source.read().split("\n")[function.lineno - 1 : function.end_lineno]
+        # Under an `if` the definition may be indented as it stands in the file.
+        head = "if 1:\n" if function.col_offset else ""
+        found = next(_functions(ast.parse(head + "\n".join(lines)).body), None)
+    except (ReadProblem, SyntaxError, ValueError):
+        found = None
+    function.body = (
+        found.body if found is not None and found.name == function.name else [ast.Pass()]
+    )
+    return len(lines) if found is not None else 0
+
+
+def _functions(body: list[ast.stmt]) -> Iterator[Function]:
+    """Functions of a module and of its classes; not those inside other functions."""
+    for statement in body:
+        if isinstance(statement, Function):
+            yield statement
+        elif isinstance(statement, ast.ClassDef | ast.With):
+            yield from _functions(statement.body)
+        elif isinstance(statement, ast.If):
+            yield from _functions([*statement.body, *statement.orelse])
+        elif isinstance(statement, ast.Try):
+            handlers = [part for handler in statement.handlers for part in handler.body]
+            yield from _functions([*statement.body, *handlers, *statement.orelse])
