@@ -1,4 +1,4 @@
-"""Every row against the installed versions: names, parameters, defaults, targets, helpers, rules, order."""
+"""Every row against the installed versions: names, parameters, targets, helpers, rules, order."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import tomllib
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def report(problems: list[str]) -> None:
 
 @cache
 def torch_object(name: str) -> Any:
-    """The object behind a dotted torch name; an attribute that only instances have gives its name."""
+    """The object behind a torch name; an attribute that only instances have gives its name."""
     from migrate.vision_shim import ensure_torchvision
 
     ensure_torchvision()
@@ -53,11 +54,11 @@ def torch_object(name: str) -> Any:
     for part in parts[depth:]:
         if hasattr(found, part):
             found = getattr(found, part)
-        elif inspect.isclass(found) and part == parts[-1] and sets_attribute(found, part):
-            return name
-        elif name.startswith("torch.return_types.") and is_result_field(found, part):
-            return name
-        elif written_in_unimportable_module(parts):
+        elif (
+            (inspect.isclass(found) and part == parts[-1] and sets_attribute(found, part))
+            or (name.startswith("torch.return_types.") and is_result_field(found, part))
+            or written_in_unimportable_module(parts)
+        ):
             return name
         else:
             raise AttributeError(f"{name}: there is no {part}")
@@ -148,7 +149,7 @@ def test_params_are_those_of_torch(file):
 
 
 def wrong_defaults(name: str, stated: Signature, actual: inspect.Signature) -> list[str]:
-    """Defaults that can be compared as constants and differ; a form may ask for what torch lets out."""
+    """Defaults that differ as constants; a form may ask for what torch lets out."""
     wrong = []
     for parameter in stated.parameters:
         default = actual.parameters[parameter.name].default
@@ -172,6 +173,7 @@ PROBE = """
 import inspect, json, re, sys
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 import mindspore, mindspore.mint, mindspore.common.initializer, mindspore.dataset
 written = r"self\\.{0}\\b[^=\\n]*=|register_\\w+\\(\\s*['\\"]{0}['\\"]"
 
@@ -200,8 +202,8 @@ def parameters(found):
             signature = inspect.signature(wrapped)
         except (TypeError, ValueError):
             continue
-        kinds = {p.kind for p in signature.parameters.values()}
-        if inspect.Parameter.VAR_KEYWORD not in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        kinds = {p.kind.name for p in signature.parameters.values()}
+        if not kinds & {"VAR_KEYWORD", "VAR_POSITIONAL"}:
             return list(signature.parameters)
     return None
 
@@ -361,7 +363,7 @@ def sections(text: str) -> list[dict[str, Any]]:
 
 def out_of_order(names: list[str]) -> list[str]:
     """Neighbours in the wrong order; capitals may come first or not count, all through the file."""
-    pairs = list(zip(names, names[1:], strict=False))
+    pairs = list(pairwise(names))
     orders = [[(a, b) for a, b in pairs if key(b) < key(a)] for key in (str, str.casefold)]
     return [f"{b} comes after {a}" for a, b in min(orders, key=len)]
 

@@ -85,8 +85,9 @@ def test_a_family_is_unfolded_everywhere(tmp_path):
 def test_defaults_hold_only_where_a_row_has_the_parameter(tmp_path):
     rows = table(
         tmp_path,
-        '[defaults]\nkind = "function"\ndrop = ["device"]\nrefuse = { out = "no" }\nreturns = "Tensor"\n'
-        '[[api]]\ntorch = "torch.ones"\nparams = "size, *, device=None"\nmindspore = "mindspore.ops.ones"\n'
+        '[defaults]\nkind = "function"\ndrop = ["device"]\nrefuse = { out = "no" }\n'
+        'returns = "Tensor"\n[[api]]\ntorch = "torch.ones"\nparams = "size, *, device=None"\n'
+        'mindspore = "mindspore.ops.ones"\n'
         '[[api]]\ntorch = "torch.zeros"\nparams = "size, *, out=None"\nemit = "f({size}, {out})"\n',
     )
     ones, zeros = rows.get("torch.ones"), rows.get("torch.zeros")

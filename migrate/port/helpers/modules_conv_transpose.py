@@ -1,4 +1,4 @@
-"""Transposed convolutions with torch's constructors; output_padding enlarges the result, not its edge."""
+"""Transposed convolutions with torch's constructors and torch's meaning of output_padding."""
 
 import mindspore
 from mindspore import nn

@@ -16,7 +16,7 @@ from migrate.port.helpers.functions_loss import (
 
 
 class BCELoss(nn.Cell):
-    """Binary cross entropy; MindSpore's kernel reads past a weight that is smaller than the input."""
+    """Binary cross entropy; MindSpore's kernel reads past a weight smaller than the input."""
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()

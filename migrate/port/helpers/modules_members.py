@@ -1,4 +1,4 @@
-"""Walks over a Cell's members that give what torch's give: running statistics are buffers, not parameters."""
+"""A Cell's members as torch lists them: running statistics are buffers, not parameters."""
 
 from mindspore import nn
 

@@ -129,8 +129,8 @@ class LayerNorm(nn.LayerNorm):
 
     def construct(self, input):
         kept = input.shape[: input.ndim - len(self.normalized_shape)]
-        # The kernel counts its axes from the front; as one axis, the last one, they need no counting.
+        # The kernel counts axes from the front; as one last axis they need no counting.
         output, _, _ = self.layer_norm(
-            input.reshape(kept + (-1,)), self.gamma.reshape(-1), self.beta.reshape(-1)
+            input.reshape((*kept, -1)), self.gamma.reshape(-1), self.beta.reshape(-1)
         )
         return output.reshape(input.shape)

@@ -21,7 +21,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     longest = max(sequence.shape[0] for sequence in sequences)
     rows = []
     for sequence in sequences:
-        gap = (longest - sequence.shape[0],) + tuple(sequence.shape[1:])
+        gap = (longest - sequence.shape[0], *sequence.shape[1:])
         parts = [sequence]
         if gap[0] > 0:
             fill = ops.full(gap, padding_value, dtype=sequence.dtype)

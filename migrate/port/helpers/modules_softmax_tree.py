@@ -5,7 +5,7 @@ from mindspore import nn, ops
 
 
 class AdaptiveLogSoftmaxWithLoss(nn.Cell):
-    """Softmax in clusters of ever rarer classes; returns the targets' log probabilities and the loss."""
+    """Softmax in clusters of ever rarer classes: the targets' log probabilities and the loss."""
 
     def __init__(
         self,
