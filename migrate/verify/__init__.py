@@ -1,0 +1,1 @@
+"""Runs mapping rows against torch's own operator databases, through the real port path."""

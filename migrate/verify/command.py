@@ -1,0 +1,195 @@
+"""`ms-migrate verify`: run the table's rows against torch's own databases and say what agreed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from typing import Any
+
+from migrate.errors import RequestError
+from migrate.table import Table
+from migrate.verify.evidence import FILE, Evidence, load
+from migrate.verify.fingerprint import case_hash, row_hash
+from migrate.verify.pool import Kept, Pool
+from migrate.verify.tally import Notes, Tally, by_row, of_case
+
+CLAIMS = ("supported", "rewritten", "composed")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "api",
+        metavar="API",
+        nargs="*",
+        help="torch names (torch.nn.functional.gelu), prefixes (torch.linalg.) or cases (op:add); "
+        "all without any",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
+    parser.add_argument(
+        "--timeout", type=float, default=60.0, help="seconds of computing for one case (60)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="run again what is already known")
+    parser.add_argument(
+        "--update", action="store_true", help="write mappings/evidence.json and the pages in docs/"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run, show, and keep; 1 when a row that claims to be right is wrong."""
+    table = Table()
+    kept = Kept()
+    with Pool(max(1, options.jobs)) as pool:
+        chosen = _chosen(pool, table, options.api)
+        notes = _notes(pool, kept, table, chosen, options)
+        versions = pool.versions
+    rows, cases = _tallies(notes, table)
+    if options.api:
+        wanted = {table.canonical(name) for name in options.api}
+        rows = _asked(rows, wanted, options.api) or rows
+    if options.update:
+        _update(table, rows, cases, versions, everything=not options.api)
+    if options.format == "json":
+        sys.stdout.write(_document(table, rows, cases, versions))
+    else:
+        from migrate.verify.show import show
+
+        show(table, rows, cases, brief=not options.api)
+    return 1 if wrong_claims(table, rows) else 0
+
+
+def wrong_claims(table: Table, rows: dict[str, Tally]) -> list[str]:
+    """Rows that say they carry torch's meaning over, and do not."""
+    return sorted(
+        name
+        for name, tally in rows.items()
+        if tally.verdict == "disagrees"
+        and (entry := table.get(name)) is not None
+        and entry.status in CLAIMS
+        and "CPU" in entry.platforms
+    )
+
+
+def _chosen(pool: Pool, table: Table, asked: list[str]) -> list[str]:
+    if not asked:
+        return list(pool.cases)
+    chosen: dict[str, None] = {}
+    for name in asked:
+        full = name if name.startswith("torch") or ":" in name else f"torch.{name}"
+        row = table.canonical(full)
+        found = [
+            key
+            for key, names in pool.cases.items()
+            if key == name
+            or row in names
+            or full in names
+            or (full.endswith(".") and any(n.startswith(full) for n in names))
+        ]
+        if not found:
+            known = "; its row is believed, not measured" if table.get(full) else ""
+            raise RequestError(
+                f"no sample exercises {name}{known}",
+                next_step="add one to migrate/verify/own_samples.py (docs/verify.md says how)",
+            )
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
+
+
+def _notes(
+    pool: Pool, kept: Kept, table: Table, chosen: list[str], options: argparse.Namespace
+) -> dict[str, Notes]:
+    stamps = {key: case_hash(table, pool.cases[key], pool.versions) for key in chosen}
+    notes: dict[str, Notes] = {}
+    for key in chosen:
+        known = None if options.fresh else kept.get(key, stamps[key])
+        if known is not None:
+            notes[key] = known
+    waiting = [key for key in chosen if key not in notes]
+    started = time.monotonic()
+    for number, (key, found) in enumerate(pool.run(waiting, options.timeout), 1):
+        kept.put(key, stamps[key], found)
+        notes[key] = found
+        if not options.quiet:
+            _progress(number, len(waiting), key, started)
+    if waiting and not options.quiet and sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    return notes
+
+
+def _progress(number: int, total: int, key: str, started: float) -> None:
+    """One line that renews itself on a terminal; every fiftieth case elsewhere."""
+    seconds = time.monotonic() - started
+    left = seconds / number * (total - number)
+    text = f"verify: {number} of {total}, {key}, about {left / 60:.0f} min left"
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+    elif number % 50 == 0 or number == total:
+        print(text, file=sys.stderr)
+
+
+def _tallies(notes: dict[str, Notes], table: Table) -> tuple[dict[str, Tally], dict[str, Tally]]:
+    def canonical(name: str) -> str:
+        entry = table.get(name)
+        return entry.torch if entry is not None else name
+
+    rows: dict[str, Tally] = {}
+    for key in sorted(notes):
+        by_row(notes[key], rows, canonical)
+    return rows, {key: of_case(found) for key, found in notes.items()}
+
+
+def _asked(rows: dict[str, Tally], wanted: set[str], asked: list[str]) -> dict[str, Tally]:
+    prefixes = tuple(name for name in asked if name.endswith("."))
+    return {
+        name: tally
+        for name, tally in rows.items()
+        if name in wanted or (prefixes and name.startswith(prefixes))
+    }
+
+
+def _update(
+    table: Table,
+    rows: dict[str, Tally],
+    cases: dict[str, Tally],
+    versions: dict[str, str],
+    *,
+    everything: bool,
+) -> None:
+    from migrate.report.output import write_file
+    from migrate.verify.pages import write_pages
+
+    evidence = Evidence() if everything else load(table.folder)
+    evidence.versions = versions
+    evidence.platform = f"CPU, {platform.system()} {platform.machine()}"
+    for name, tally in rows.items():
+        entry = table.get(name)
+        if entry is not None and tally.verdict != "untried":
+            evidence.rows[name] = tally.document(row_hash(entry))
+    for key, tally in cases.items():
+        evidence.cases[key] = tally.document("")
+    write_file(table.folder / FILE, evidence.text())
+    docs = table.folder.parent / "docs"
+    if docs.is_dir():
+        write_pages(table, evidence, docs)
+
+
+def _document(
+    table: Table, rows: dict[str, Tally], cases: dict[str, Tally], versions: dict[str, str]
+) -> str:
+    document: dict[str, Any] = {
+        "schema": "ms-migrate/verify",
+        "version": 1,
+        "versions": versions,
+        "wrong_claims": wrong_claims(table, rows),
+        "rows": {
+            name: tally.document(row_hash(entry) if (entry := table.get(name)) else "")
+            for name, tally in sorted(rows.items())
+        },
+        "cases": {key: tally.document("") for key, tally in sorted(cases.items())},
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,91 @@
+"""The committed record of what was run: one line a row, so that a change shows as one line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FILE = "evidence.json"
+SCHEMA = "ms-migrate/evidence"
+VERSION = 1
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Results by torch name (`rows`) and by database entry (`cases`)."""
+
+    versions: dict[str, str] = field(default_factory=dict)
+    platform: str = ""
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    cases: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """JSON with one row a line, sorted."""
+        head = {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "versions": self.versions,
+            "platform": self.platform,
+        }
+        lines = [f' "{key}": {_dump(value)},' for key, value in head.items()]
+        for name, block in (("rows", self.rows), ("cases", self.cases)):
+            inner = [f"  {_dump(key)}: {_dump(block[key])}" for key in sorted(block)]
+            lines.append(
+                f' "{name}": {{\n' + ",\n".join(inner) + "\n }" + (",", "")[name == "cases"]
+            )
+        return "{\n" + "\n".join(lines) + "\n}\n"
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def load(folder: Path) -> Evidence:
+    """What is on record; nothing when the table was never verified."""
+    try:
+        document = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return Evidence()
+    return Evidence(
+        document.get("versions", {}),
+        document.get("platform", ""),
+        document.get("rows", {}),
+        document.get("cases", {}),
+    )
+
+
+@cache
+def _loaded(folder: Path) -> Evidence:
+    return load(folder)
+
+
+def said(name: str, folder: Path, row_hash: str = "") -> str:
+    """One sentence for a person about one row; empty when it was never run."""
+    evidence = _loaded(folder)
+    found = evidence.rows.get(name)
+    if found is None:
+        return ""
+    return sentence(found, evidence.versions, evidence.platform, row_hash)
+
+
+def sentence(found: dict[str, Any], versions: dict[str, str], platform: str, row_hash: str) -> str:
+    """`agrees with torch 2.13.0 on 48 samples (...)`, and what does not."""
+    parts = []
+    for stage, word in (("forward", "values"), ("gradient", "gradients"), ("graph", "Graph mode")):
+        if stage in found:
+            parts.append(f"{word} {found[stage]}")
+    parts += [f"{dtype} {count}" for dtype, count in found.get("dtypes", {}).items()]
+    if found.get("refused"):
+        parts.append(f"{found['refused']} refused by the porter")
+    if found.get("random"):
+        parts.append("random: shape, dtype and distribution compared")
+    named = ", ".join(f"{key} {value}" for key, value in versions.items())
+    text = f"{found['verdict']} ({'; '.join(parts)}; {named}, {platform})"
+    if found.get("first"):
+        text += f"; first: {found['first']}"
+    if row_hash and found.get("hash") != row_hash:
+        text = f"stale, the row has changed since: {text}"
+    return text

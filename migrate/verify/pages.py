@@ -1,0 +1,160 @@
+"""Generated pages: one searchable page a namespace, and the totals of the last sweep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from migrate.report.output import write_file
+from migrate.table import Entry, Table
+from migrate.verify.evidence import Evidence
+from migrate.verify.fingerprint import row_hash
+
+_MADE = "<!-- Made by `ms-migrate verify --update`; edit mappings/*.toml instead. -->\n"
+_KINDS = {
+    "op": "operators of op_db that take float32",
+    "module": "modules of module_db (lazy ones left out)",
+    "optimizer": "optimizers of optim_db",
+    "schedule": "learning rate schedules",
+    "own": "APIs with samples of our own",
+}
+
+
+def write_pages(table: Table, evidence: Evidence, docs: Path) -> None:
+    """All pages, each whole or unchanged."""
+    (docs / "results").mkdir(exist_ok=True)
+    (docs / "api").mkdir(exist_ok=True)
+    write_file(docs / "results" / "verify.md", results_page(evidence))
+    for name, text in api_pages(table, evidence).items():
+        write_file(docs / "api" / name, text)
+
+
+# Results ----------------------------------------------------------------------------------------
+
+
+def results_page(evidence: Evidence) -> str:
+    """Totals first, then every case that does not fully agree, each with its reason."""
+    versions = ", ".join(f"{name} {version}" for name, version in evidence.versions.items())
+    lines = [
+        "# What agrees with torch",
+        "",
+        _MADE,
+        f"Measured with {versions} on {evidence.platform}. Samples of torch's own databases are",
+        "written as source, sent through the porter, run with MindSpore and compared: values,",
+        "dtype, shape, gradients, and again under `mindspore.jit`. [How](../verify.md).",
+        "",
+        *_totals(evidence),
+    ]
+    for kind, title in _KINDS.items():
+        bad = {
+            key: found
+            for key, found in sorted(evidence.cases.items())
+            if key.startswith(f"{kind}:") and found["verdict"] != "agrees"
+        }
+        if bad:
+            lines += ["", f"## {title}: not all samples agree", "", *_case_table(bad)]
+    return "\n".join(lines) + "\n"
+
+
+def _totals(evidence: Evidence) -> list[str]:
+    lines = [
+        "| what | tried | all agree | only inputs without elements differ | refused by the porter "
+        "| fails in MindSpore | disagrees | not tried |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for kind, title in _KINDS.items():
+        cases = [f for key, f in evidence.cases.items() if key.startswith(f"{kind}:")]
+        if cases:
+            lines.append(_total(title, cases))
+    lines.append(_total("rows of the table", list(evidence.rows.values())))
+    return lines
+
+
+def _total(title: str, found: list[dict[str, Any]]) -> str:
+    counts = Counter(f["verdict"] for f in found if not f.get("empty_only"))
+    empty = sum(bool(f.get("empty_only")) for f in found)
+    numbers = [len(found), counts["agrees"], empty]
+    numbers += [counts[verdict] for verdict in ("refused", "fails", "disagrees", "untried")]
+    return f"| {title} | " + " | ".join(map(str, numbers)) + " |"
+
+
+def _case_table(cases: dict[str, dict[str, Any]]) -> list[str]:
+    lines = ["| entry | verdict | values | gradients | Graph | why |", "|---|---|--:|--:|--:|---|"]
+    for key, found in cases.items():
+        counts = [found.get(stage, "") for stage in ("forward", "gradient", "graph")]
+        verdict = found["verdict"] + (", empty inputs only" if found.get("empty_only") else "")
+        lines.append(
+            f"| {key.partition(':')[2]} | {verdict} | {' | '.join(counts)} "
+            f"| {_cell(found.get('first', ''))} |"
+        )
+    return lines
+
+
+# One page a namespace ---------------------------------------------------------------------------
+
+
+def api_pages(table: Table, evidence: Evidence) -> dict[str, str]:
+    """File name -> text, with an index."""
+    pages: dict[str, str] = {}
+    index = ["# APIs by namespace", "", _MADE, "| namespace | rows | measured |", "|---|--:|--:|"]
+    for namespace in sorted(table.namespaces):
+        entries = _entries(table, namespace)
+        if not entries:
+            continue
+        measured = sum(entry.torch in evidence.rows for entry in entries)
+        index.append(f"| [{namespace}]({namespace}.md) | {len(entries)} | {measured} |")
+        pages[f"{namespace}.md"] = _page(namespace, entries, evidence)
+    pages["README.md"] = "\n".join(index) + "\n"
+    return pages
+
+
+def _entries(table: Table, namespace: str) -> list[Entry]:
+    found = {entry.torch: entry for entry in table if _home(table, entry.torch) == namespace}
+    return [found[name] for name in sorted(found, key=str.lower)]
+
+
+def _home(table: Table, name: str) -> str:
+    """The file that holds a row: the longest namespace above it."""
+    while name and name not in table.namespaces:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def _page(namespace: str, entries: list[Entry], evidence: Evidence) -> str:
+    lines = [
+        f"# {namespace}",
+        "",
+        _MADE,
+        "| torch | MindSpore | status | differences | evidence |",
+        "|---|---|---|---|---|",
+    ]
+    for entry in entries:
+        short = entry.torch.removeprefix(f"{namespace}.")
+        target = f"`{entry.target}`" if entry.target else "none"
+        lines.append(
+            f"| `{short}` | {_cell(target)} | {entry.status} | {_cell(_differences(entry))} "
+            f"| {_cell(_measured(entry, evidence))} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _differences(entry: Entry) -> str:
+    parts = [text for text in (entry.note, entry.way) if text]
+    for overload in entry.overloads:
+        refused = [f"`{name}`: {why}" for name, why in overload.refuse.items() if name != "out"]
+        parts += [text for text in refused if text not in parts]
+    return "; ".join(parts)
+
+
+def _measured(entry: Entry, evidence: Evidence) -> str:
+    found = evidence.rows.get(entry.torch)
+    if found is None:
+        return "" if entry.status == "missing" else "believed, not measured"
+    counts = [found[stage] for stage in ("forward", "gradient", "graph") if stage in found]
+    text = f"{found['verdict']}" + (f" {', '.join(counts)}" if counts else "")
+    return text if found["hash"] == row_hash(entry) else f"stale: {text}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

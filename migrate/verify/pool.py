@@ -1,0 +1,98 @@
+"""Ask the forking process for cases, keep every answer, and go on where the last run stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from migrate.errors import RequestError
+from migrate.table.cache import directory
+
+
+class Pool:
+    """A running zygote; a context, so that it ends with us."""
+
+    def __init__(self, jobs: int) -> None:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_v": "4", "NO_COLOR": "1"}
+        root = str(Path(__file__).resolve().parent.parent.parent)
+        environment["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [root, environment.get("PYTHONPATH", "")])
+        )
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "migrate.verify.zygote", str(jobs)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if not os.environ.get("MS_MIGRATE_DEBUG") else None,
+            env=environment,
+        )
+        head = self._answer()
+        if head is None:
+            raise RequestError(
+                f"the frameworks could not be loaded: {self._last_words()}",
+                next_step="run ms-migrate doctor; torch's databases need expecttest and hypothesis",
+            )
+        self.cases: dict[str, list[str]] = head["cases"]
+        self.versions: dict[str, str] = head["versions"]
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        if self._process.stdin:
+            self._process.stdin.close()
+        if reason[0] is not None:
+            self._process.terminate()
+        self._process.wait()
+
+    def run(self, keys: list[str], limit: float) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Each case's notes, in the order in which they end."""
+        assert self._process.stdin is not None
+        for key in keys:
+            request = json.dumps({"run": key, "limit": limit}) + "\n"
+            self._process.stdin.write(request.encode())
+        self._process.stdin.flush()
+        for _ in keys:
+            answer = self._answer()
+            if answer is None:
+                raise RequestError(f"the worker ended early: {self._last_words()}")
+            yield answer["done"], answer["notes"]
+
+    def _answer(self) -> dict[str, Any] | None:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        return json.loads(line) if line else None
+
+    def _last_words(self) -> str:
+        self._process.wait()
+        text = self._process.stderr.read().decode(errors="replace") if self._process.stderr else ""
+        lines = [line for line in text.splitlines() if line.strip()]
+        return lines[-1] if lines else f"exit code {self._process.returncode}"
+
+
+class Kept:
+    """Notes of earlier runs, one file a case, good while the rows are what they were."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or directory() / "verify"
+
+    def get(self, key: str, stamp: str) -> list[dict[str, Any]] | None:
+        try:
+            kept = json.loads(self._path(key).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return kept["notes"] if kept.get("stamp") == stamp else None
+
+    def put(self, key: str, stamp: str, notes: list[dict[str, Any]]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self._path(key)
+        beside = path.with_suffix(f".{os.getpid()}")
+        beside.write_text(json.dumps({"stamp": stamp, "notes": notes}), encoding="utf-8")
+        beside.replace(path)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key.replace(':', '-').replace('/', '-')}.json"

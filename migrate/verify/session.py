@@ -1,0 +1,127 @@
+"""One case in one process: write its trials as a program, port it, run every trial, note each."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from migrate.verify import operators
+from migrate.verify.execute import TorchFails, run_trial
+from migrate.verify.porting import port_text
+from migrate.verify.program import Trial
+
+Note = Callable[[dict[str, Any]], None]
+
+
+def run_case(key: str, folder: Path, start: int, note: Note) -> None:
+    """Run the trials from `start` on; each is noted before it runs, so that a crash has a name."""
+    import mindspore
+    import torch
+
+    torch.set_num_threads(1)
+    # An operator's asynchronous error would otherwise surface on a later, innocent one.
+    mindspore.runtime.launch_blocking()
+    if not key.startswith(operators.PREFIX):
+        from migrate.verify import parts
+
+        parts.run_case(key, folder, start, note)
+        return
+    run_trials(operators.trials_of(key), folder, start, note)
+
+
+def run_trials(trials: list[Trial], folder: Path, start: int, note: Note) -> None:
+    names = [f"sample_{place}" for place in range(len(trials))]
+    text = "import torch\n\n\n" + "\n\n".join(
+        trial.source(name) for trial, name in zip(trials, names, strict=True) if trial.text
+    )
+    both = ported_programs(text, folder)
+    note({"trials": len(trials)})
+    for place, (trial, name) in enumerate(zip(trials, names, strict=True)):
+        if place < start:
+            continue
+        record = {"place": place, "api": trial.api, "variant": trial.variant, "dtype": trial.dtype}
+        note({**record, "begins": True})
+        outcome: dict[str, str]
+        if not trial.text:
+            outcome = {"skipped": trial.variant}
+            record["variant"] = "function"
+        elif (stopped := both.refusal(name)) is not None:
+            outcome = stopped
+        else:
+            try:
+                reach = _reaching(note)
+                outcome = run_trial(
+                    trial, getattr(both.theirs, name), getattr(both.ours, name), reach
+                )
+            except TorchFails as reason:
+                outcome = {"skipped": str(reason)[:200]}
+        if trial.random:
+            record["random"] = True
+        if any(value.numel() == 0 for value in trial.inputs):
+            record["empty"] = True
+        bad = any(not text.startswith("agrees") for text in outcome.values())
+        if bad and trial.text:
+            record["call"] = trial.text.strip().splitlines()[-1].strip()
+        note({**record, **outcome})
+
+
+@dataclass(slots=True)
+class Both:
+    """The same program in both frameworks."""
+
+    theirs: Any
+    ours: Any
+    refused: dict[str, str]
+    broken: str = ""
+
+    def refusal(self, name: str) -> dict[str, str] | None:
+        """Why a definition has no MindSpore form to run."""
+        if name in self.refused:
+            return {"forward": f"refused: {self.refused[name]}"}
+        return {"forward": self.broken} if self.broken else None
+
+
+def ported_programs(text: str, folder: Path) -> Both:
+    """Write, port and import a program."""
+    ported = port_text(text, folder)
+    theirs = load(folder / "torch_program.py", "torch_program")
+    if ported.helpers:
+        (folder / "ms_migrate_helpers.py").write_text(ported.helpers, encoding="utf-8")
+    (folder / "mindspore_program.py").write_text(ported.text, encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    try:
+        ours = load(folder / "mindspore_program.py", "mindspore_program")
+    except Exception as error:
+        broken = f"fails: the ported program does not import: {type(error).__name__}: {error}"
+        return Both(theirs, None, ported.refused, broken)
+    return Both(theirs, ours, ported.refused)
+
+
+def _reaching(note: Note) -> Callable[[str, dict[str, str]], None]:
+    return lambda stage, outcome: note({"stage": stage, **outcome})
+
+
+def load(path: Path, name: str) -> Any:
+    """Import a file under a name; the graph compiler reads sources, so it must be a real file."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def noting(path: Path) -> Note:
+    """Append one line of JSON a note, flushed at once: the process may die at any moment."""
+    stream = path.open("a", encoding="utf-8")
+
+    def note(record: dict[str, Any]) -> None:
+        stream.write(json.dumps(record) + "\n")
+        stream.flush()
+
+    return note

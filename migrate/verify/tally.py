@@ -1,0 +1,129 @@
+"""From notes of trials to what they say of a row and of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+Notes = list[dict[str, Any]]
+STAGES = ("forward", "gradient", "graph")
+# From the best to the worst; a case is as good as its worst trial.
+VERDICTS = ("agrees", "refused", "fails", "disagrees")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over trials of one row (or one case), and the first thing that went wrong."""
+
+    samples: int = 0
+    refused: int = 0
+    stages: dict[str, list[int]] = field(default_factory=lambda: {s: [0, 0] for s in STAGES})
+    others: dict[str, list[int]] = field(default_factory=dict)  # dtype -> agreed, tried
+    random: bool = False
+    empty_only: bool = True  # nothing but inputs without elements goes wrong
+    first: dict[str, str] = field(default_factory=dict)  # verdict -> text
+    skipped: str = ""
+
+    def add(self, trial: dict[str, Any]) -> None:
+        """Count one trial."""
+        if "skipped" in trial:
+            self.skipped = self.skipped or trial["skipped"]
+            return
+        self.random |= bool(trial.get("random"))
+        main = trial["dtype"] == "float32"
+        if main:
+            self.samples += 1
+        else:
+            self.others.setdefault(trial["dtype"], [0, 0])[1] += 1
+        worst = "agrees"
+        for stage in STAGES:
+            text = trial.get(stage)
+            if text is None:
+                continue
+            kind = text.partition(":")[0]
+            worst = max(worst, kind, key=VERDICTS.index)
+            if kind == "refused":
+                self.refused += 1
+            elif main:
+                self.stages[stage][1] += 1
+                self.stages[stage][0] += kind == "agrees"
+            if kind != "agrees":
+                self.first.setdefault(kind, _said(trial, stage, text))
+                if kind != "refused" and not trial.get("empty"):
+                    self.empty_only = False
+        if not main and worst == "agrees":
+            self.others[trial["dtype"]][0] += 1
+
+    @property
+    def verdict(self) -> str:
+        """Of all trials; `untried` where torch's samples could not be put to it."""
+        if not self.samples and not self.others:
+            return "untried"
+        return max(self.first, key=VERDICTS.index, default="agrees")
+
+    @property
+    def reason(self) -> str:
+        return self.first.get(self.verdict, "") or (self.skipped if not self.samples else "")
+
+    def document(self, row_hash: str) -> dict[str, Any]:
+        """The committed form: short keys in a fixed order, nothing that is zero or empty."""
+        found: dict[str, Any] = {"verdict": self.verdict, "hash": row_hash, "samples": self.samples}
+        for stage, (agreed, tried) in self.stages.items():
+            if tried:
+                found[stage] = f"{agreed}/{tried}"
+        if self.refused:
+            found["refused"] = self.refused
+        if self.others:
+            found["dtypes"] = {d: f"{a}/{t}" for d, (a, t) in sorted(self.others.items())}
+        if self.random:
+            found["random"] = True
+        if self.verdict in ("fails", "disagrees") and self.empty_only:
+            found["empty_only"] = True
+        if self.reason:
+            found["first"] = self.reason
+        return found
+
+
+def _said(trial: dict[str, Any], stage: str, text: str) -> str:
+    detail = text.partition(": ")[2]
+    where = f"sample {trial['place']}"
+    if trial["dtype"] != "float32":
+        where += f" ({trial['dtype']})"
+    call = f" `{trial['call'].removeprefix('return ')}`" if trial.get("call") else ""
+    return f"{where}{call[:160]}, {stage}: {detail}"[:420]
+
+
+def trials_in(notes: Notes) -> Iterable[dict[str, Any]]:
+    """Finished trials, and those during which the process died."""
+    begun: dict[str, Any] | None = None
+    for note in notes:
+        if note.get("begins"):
+            begun = {key: value for key, value in note.items() if key != "begins"}
+        elif "stage" in note and begun is not None:
+            begun |= note
+        elif "died" in note and begun is not None:
+            stage = begun.pop("stage", "forward")
+            yield {**begun, stage: f"fails: {note['died']}"}
+            begun = None
+        elif "place" in note:
+            begun = None
+            yield note
+
+
+def by_row(notes: Notes, rows: dict[str, Tally], canonical: Any) -> None:
+    """Give every trial to the row of its API."""
+    for trial in trials_in(notes):
+        rows.setdefault(canonical(trial["api"]), Tally()).add(trial)
+
+
+def of_case(notes: Notes) -> Tally:
+    """The float32 function form alone: what torch's own tests call the operator."""
+    tally = Tally()
+    for trial in trials_in(notes):
+        if trial["variant"] == "function" and trial["dtype"] == "float32":
+            tally.add(trial)
+    broken = next((note["broken"] for note in notes if "broken" in note), "")
+    if broken and not tally.samples:
+        tally.skipped = broken
+    return tally
