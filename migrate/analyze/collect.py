@@ -20,6 +20,9 @@ from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve import FileResolution, Resolver
 from migrate.table import Table
 
+# Syntax trees hold no cycles, so the collector would walk them for nothing; what cycles there are
+# between scopes and functions is cleared now and then.
+_LINES_BETWEEN_COLLECTIONS = 100_000
 # A second process costs a start-up of about 0.2 s; below this it does not pay.
 _WORTH_A_PROCESS = 1_500_000  # bytes
 _CHUNK = 12  # neighbouring files import the same modules, so they go to one process
@@ -33,9 +36,18 @@ class Analyser:
         self._options = options
         self._resolver = Resolver(project, table)
         self._reach = Reach(project)
+        self._since_collection = 0
 
     def report(self, source: SourceFile) -> FileReport:
         """Everything there is to say about one file; a file that cannot be used says why."""
+        report = self._report(source)
+        self._since_collection += report.lines
+        if self._since_collection > _LINES_BETWEEN_COLLECTIONS:
+            self._since_collection = 0
+            gc.collect()
+        return report
+
+    def _report(self, source: SourceFile) -> FileReport:
         path = str(source.path)
         if not self._reach.concerns(source):
             return FileReport(path, torch=False)
@@ -84,7 +96,7 @@ def analyse(
     """One report for each file, in order. `jobs` 0 decides by the size of the tree."""
     jobs = jobs or _processes(project)
     if jobs == 1 or len(project.files) < 2:
-        with _rare_collections():
+        with _no_collector():
             analyser = Analyser(project, table, options)
             for source in project.files:
                 yield analyser.report(source)
@@ -115,14 +127,14 @@ def _processes(project: Project) -> int:
 
 
 @contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Syntax trees are many objects and no cycles: looking for cycles in them only costs time."""
-    before = gc.get_threshold()
-    gc.set_threshold(100_000, 20, 20)
+def _no_collector() -> Iterator[None]:
+    was_on = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        if was_on:
+            gc.enable()
 
 
 _worker: tuple[Project, Analyser]
@@ -130,7 +142,7 @@ _worker: tuple[Project, Analyser]
 
 def _start(project: Project, folder: Path, options: Options) -> None:
     global _worker
-    gc.set_threshold(100_000, 20, 20)
+    gc.disable()
     _worker = project, Analyser(project, Table(folder), options)
 
 

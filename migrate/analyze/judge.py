@@ -24,6 +24,8 @@ def judge(
     if entry is None:
         return Use(usage.api, usage.form, place, "MS303", "the mapping table does not list it")
     code, problem = _standing(entry, options)
+    if code == "MS302" and usage.form in ("annotation", "type"):
+        code = problem = ""  # only the name is needed, and that is certain
     hint = ""
     if isinstance(usage.call, ast.Call):
         if not code:

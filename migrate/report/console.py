@@ -13,6 +13,7 @@ from migrate.report import words
 from migrate.report.style import SEVERITY_STYLES, STATUS_STYLES
 
 _WIDE = 110  # from here on every row has its places beside it, below under it
+_FULL = 140  # from here on names are written out: torch.nn.Conv2d
 _ROOM = {"yes": "green", "no": "red", "?": "dim", "-": "dim"}
 
 
@@ -51,17 +52,19 @@ def _operators(rows: list[Operator], analysis: Analysis, console: Console) -> No
     if wide:
         grid.add_column("where", ratio=3, no_wrap=True, overflow="ellipsis", style="dim")
     for row in rows:
-        grid.add_row(*_operator(row, wanted, mode, wide))
+        grid.add_row(*_operator(row, wanted, mode, console.width))
     console.print()
     _print(grid, [words.places(row.places, 6) for row in rows], wide, console)
 
 
-def _operator(row: Operator, wanted: str, mode: str, wide: bool) -> list[Text]:
+def _operator(row: Operator, wanted: str, mode: str, width: int) -> list[Text]:
     how = Text(row.status, style=STATUS_STYLES[row.status])
     if row.troubled and row.status not in ("missing", "risky", "unlisted"):
         how.append(f" -{row.troubled}", style="red")
     target = row.target or "-"
-    name, target = (row.api, target) if wide else (words.short(row.api), words.short(target))
+    name = row.api
+    if width < _FULL:
+        name, target = words.short(name), words.short(target)
     pynative, graph = words.modes(row)
     cells = [Text(name), Text(target), how]
     if mode != "graph":
@@ -69,7 +72,7 @@ def _operator(row: Operator, wanted: str, mode: str, wide: bool) -> list[Text]:
     if mode != "pynative":
         cells.append(_room(graph))
     cells += [_room(words.device(row, wanted)), Text(str(row.count))]
-    if wide:
+    if width >= _WIDE:
         cells.append(Text(words.places(row.places, 4)))
     return cells
 

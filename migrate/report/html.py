@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -9,6 +10,8 @@ from migrate import __version__
 from migrate.analyze.model import LEVELS, Action, Analysis, Feature, Operator, Place
 from migrate.report import words
 from migrate.report.html_page import page
+
+_CODE = re.compile(r"`([^`]+)`")
 
 
 def render(analysis: Analysis) -> str:
@@ -54,7 +57,7 @@ def _action(group: Sequence[Action]) -> str:
     first, found = group[0], words.all_places(group)
     mode = " <small>Graph mode</small>" if first.mode == "graph" else ""
     names = ", ".join(f"<code>{escape(action.title)}</code>" for action in group)
-    text = escape(words.joined((first.why, first.step)))
+    text = _CODE.sub(r"<code>\1</code>", escape(words.joined((first.why, first.step))))
     return (
         f'<li class="{first.severity}"><b class=count>{len(found)}×</b>'
         f"<div>{names} <small>{first.code}</small>{mode}<p>{text}</p>{_places(found)}</div></li>"

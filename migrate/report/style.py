@@ -17,8 +17,8 @@ STATUS_STYLES = {
 }
 SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "dim"}
 
-# A file or a pipe has no width; this is what fits a wide terminal and a review tool.
-PIPE_WIDTH = 120
+# A file or a pipe has no width of its own; this shows full names, for grep.
+PIPE_WIDTH = 140
 
 
 def make_console(*, error: bool = False) -> Console:

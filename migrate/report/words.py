@@ -160,7 +160,7 @@ def sentence(text: str) -> str:
         return ""
     first = text.split(maxsplit=1)[0]
     start = text if any(mark in first for mark in "._(=`") else text[0].upper() + text[1:]
-    return start if start.endswith((".", "!", "?", ")")) else start + "."
+    return start if start.endswith((".", "!", "?")) else start + "."
 
 
 def joined(parts: Iterable[str]) -> str:

@@ -64,6 +64,13 @@ def test_missing_api_says_the_way_round(analysed: Analysed) -> None:
     assert action.step == "use mindspore.ops.qr"
 
 
+def test_a_risky_class_is_no_risk_where_only_its_name_is_needed(analysed: Analysed) -> None:
+    named = HEAD + "def f(x: torch.histc) -> None: ...\nisinstance(1, torch.histc)\n"
+    assert analysed(named).actions == []
+    assert "MS302" in actions(analysed(HEAD + "g = torch.histc\n"))
+    assert "MS301" in actions(analysed(HEAD + "def f(x: torch.geqrf): ...\n"))
+
+
 def test_actions_come_by_how_often_they_are_due(analysed: Analysed) -> None:
     source = HEAD + "torch.histc(x)\n" + "torch.geqrf(x)\n" * 3 + "torch.zzz(x)\n" * 2
     titles = [action.title for action in analysed(source).actions]

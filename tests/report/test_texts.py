@@ -63,7 +63,8 @@ def test_screen_shows_everything(analysis: Analysis, width: int) -> None:
 
 
 def test_modes_and_devices_are_judged_per_row(analysis: Analysis) -> None:
-    line = next(x for x in on_screen(analysis, 120).splitlines() if x.startswith("torch.sparse"))
+    lines = on_screen(analysis, 120).splitlines()
+    line = next(x for x in lines if x.startswith("torch.sparse"))
     assert line.split()[2:6] == ["risky", "no", "yes", "CPU"]
     analysis.options = Options(device="Ascend", mode="graph")
     text = on_screen(analysis, 120)
