@@ -60,8 +60,8 @@ def write_call(call: Call, spelling: Spelling, rules: Rules) -> cst.BaseExpressi
             return _from_template(call, spelling)
         if call.target:
             return _from_target(call, spelling)
-    except Refusal:
-        if not (call.helper and direct):
+    except Refusal as refusal:
+        if refusal.final or not (call.helper and direct):
             raise
     if call.helper:
         return _arguments_kept(call, spelling.name(f"helpers.{call.helper}"))

@@ -23,7 +23,9 @@ def complement_momentum(call: Call) -> None:
     momentum = call.constant("momentum")
     if momentum is None:
         raise Refusal(
-            "momentum=None: the cumulative average has no counterpart in MindSpore", "give a number"
+            "momentum=None: the cumulative average has no counterpart in MindSpore",
+            "give a number",
+            final=True,
         )
     if momentum is MISSING:
         left = cst.Integer("1")

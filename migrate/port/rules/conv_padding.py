@@ -55,7 +55,7 @@ def conv_padding(call: Call) -> None:
         sides = str(both[0]) if len(set(both)) == 1 else str(both)
         call.replace("padding", ("pad_mode", "'pad'"), ("padding", sides))
     else:
-        raise Refusal(f"padding={padding!r} does not name {axes} axes")
+        raise Refusal(f"padding={padding!r} does not name {axes} axes", final=True)
 
 
 def _is_number(node: cst.BaseExpression, kind: Value) -> bool:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from migrate.port.call import Call, Refusal
 from migrate.port.nodes import literal
-from migrate.port.rules import becomes, flags, rule
+from migrate.port.rules import becomes, rule
 
 
 @rule(
     becomes("nn.Softmax(dim=1)", "nn.Softmax(axis=1)"),
-    flags("nn.Softmax()", "dim"),
+    becomes("nn.Softmax()", "helpers.Softmax()"),
 )
 def softmax_dim(call: Call) -> None:
     if not call.given("dim") or literal(call.value("dim")) == "None":
