@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from migrate.cli import main
+from migrate.parity import check, isolate
+from migrate.parity.tolerance import Tolerance
 from tests.parity import fault_table
 from tests.parity.faults import FAULTS, TWINS
 
@@ -59,6 +63,24 @@ def test_every_fault_applies_to_its_twin(tmp_path: Path) -> None:
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
     for fault in FAULTS:
         fault_table.seed_fault(fault, tmp_path)
+
+
+def test_if_nobody_confesses_the_noise_is_measured_again(
+    cnn_record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.symlink(cnn_record, tmp_path / "torch")
+    monkeypatch.setattr(isolate, "run", lambda suspects, *_, **__: [isolate.Result(suspects[0])])
+    monkeypatch.setattr(check, "SECOND_LOOK_RUNS", 3)
+    family = fault_table.FAMILIES["cnn"]
+    request = fault_table.make_request(family, family.files[1], TWINS / "training_ms.py")
+    # A limit so low that a faithful twin breaks it.
+    request = replace(request, tolerance=Tolerance(factor=0.1))
+    told: list[str] = []
+    report = check.run(request, tmp_path, told.append)
+    assert any("measuring the noise again" in line for line in told)
+    assert (tmp_path / "torch-again" / "run.json").is_file()
+    assert report.exit_code == 1 and report.diagnosis is not None
+    assert not report.diagnosis.confirmed and "agrees" in report.diagnosis.text
 
 
 def test_a_split_check_gives_the_same_verdict(
