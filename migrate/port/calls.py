@@ -29,7 +29,8 @@ class CallRewriter(References):
     def __init__(self, context: Context, tree: ast.Module) -> None:
         super().__init__(context, tree)
         self.rules = {name: rule.change for name, rule in all_rules().items()}
-        self.pools: GlobalPools = find_global_pools(context)
+        # In mint the adaptive operator has torch's own form; elsewhere a mean says it better.
+        self.pools = GlobalPools() if context.spelling.mint else find_global_pools(context)
         self.vanished: set[int] = set()  # ids of new nodes that stand for calls without effect
         self.changed_in_place: dict[int, tuple[cst.BaseExpression, ast.expr, Usage]] = {}
         self._wrapped: dict[int, cst.BaseExpression] = {}

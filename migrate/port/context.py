@@ -24,7 +24,6 @@ class Context:
     table: Table
     spelling: Spelling
     helpers: HelperIndex
-    mint: bool = False
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)  # of the source
     findings: list[Finding] = field(default_factory=list)

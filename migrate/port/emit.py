@@ -23,6 +23,7 @@ from migrate.port.nodes import (
 from migrate.port.spelling import Spelling
 from migrate.resolve.values import INT, ListOf, TupleOf, options_of
 
+_ELSEWHERE = frozenset({"device", "generator", "layout", "memory_format", "out", "pin_memory"})
 Rules = dict[str, Callable[[Call], None]]
 
 
@@ -50,6 +51,8 @@ def write_call(call: Call, spelling: Spelling, rules: Rules) -> cst.BaseExpressi
     at run time what cannot be decided here.
     """
     call.quote = spelling.quote
+    if spelling.mint and call.overload.mint:
+        return _in_mint(call, spelling)
     direct = bool(call.target or call.emit or call.overload.rules)
     try:
         _apply_facts(call)
@@ -68,6 +71,23 @@ def write_call(call: Call, spelling: Spelling, rules: Rules) -> cst.BaseExpressi
     if call.entry.kind in ("context", "decorator") and call.entry.status != "missing":
         return cst.Name("None")
     raise Refusal(call.entry.note or "has no counterpart in MindSpore", call.entry.way, "MS301")
+
+
+def _in_mint(call: Call, spelling: Spelling) -> cst.BaseExpression:
+    """mindspore.mint has torch's own parameters, less those that place a tensor or a result."""
+    for name in call.overload.refuse:
+        if name in _ELSEWHERE and call.given(name) and not call.is_default(name):
+            raise Refusal(f"{name}: {call.overload.refuse[name]}", call.entry.way)
+    unwanted = {name for name in call.slots if name in _ELSEWHERE}
+    assert call.node is not None
+    arguments = [
+        argument
+        for argument in call.node.args
+        if argument.keyword is None or argument.keyword.value not in unwanted
+    ]
+    if call.receiver is not None:
+        arguments = [cst.Arg(call.receiver), *arguments]
+    return lay_out(call.node, expression(spelling.name(call.overload.mint)), arguments)
 
 
 def _apply_facts(call: Call) -> None:

@@ -70,6 +70,7 @@ def port_file(
     if not resolution.usages and not _imports_torch(tree):
         return PortedFile(source, text)
     spelling = Spelling(taken=bound_names(tree, resolver), helper_import=helper_import)
+    spelling.mint = mint
     spelling.quote = '"' if text.count('"') > text.count("'") else "'"
     context = Context(
         resolution,
@@ -77,7 +78,6 @@ def port_file(
         resolver.modules.table,
         spelling,
         helper_index(),
-        mint,
         dict(input_shapes or {}),
     )
     context.lines = text.split("\n")

@@ -184,6 +184,8 @@ class References(Joiner):
         node: cst.Name | cst.Attribute,
     ) -> cst.BaseExpression:
         main = entry.main
+        if self.spelling.mint and self._is_mint_class(entry.torch.rpartition(".")[0]):
+            return node
         if main.emit:
             return fill(main.emit, {"self": receiver}, self.spelling.name)
         if main.mindspore and entry.kind == "attribute":
@@ -196,6 +198,11 @@ class References(Joiner):
                 value=atomic(receiver), attr=cst.Name(main.mindspore.rpartition(".")[2])
             )
         raise Refusal(entry.note or "has no counterpart in MindSpore", entry.way, "MS301")
+
+    def _is_mint_class(self, torch_name: str) -> bool:
+        """mint's classes name their parameters as torch does."""
+        owner = self.table.get(torch_name)
+        return owner is not None and owner.kind == "class" and bool(owner.main.mint)
 
     def _named(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
         main = entry.main
@@ -212,6 +219,8 @@ class References(Joiner):
             "base",
         ):
             return expression(self._value(usage, entry))
+        if main.mint and self.spelling.mint:
+            return expression(self.spelling.name(main.mint))
         if main.mindspore:
             return expression(self.spelling.name(main.mindspore))
         if main.helper:
@@ -233,6 +242,8 @@ class References(Joiner):
             return self.spelling.name("mindspore.nn.Cell")
         if entry.torch == "torch.Tensor":
             return self.spelling.name("mindspore.Tensor")
+        if self.spelling.mint and main.mint:
+            return self.spelling.name(main.mint)
         if main.helper:
             return self.spelling.name(f"helpers.{main.helper}")
         refused = set(main.refuse) - {"out"}

@@ -61,6 +61,7 @@ class Spelling:
     taken: frozenset[str]
     helper_import: str = f"import {HELPER_MODULE} as {HELPERS}"
     quote: str = "'"  # the file's usual quotes
+    mint: bool = False  # prefer mindspore.mint, whose names and parameters are torch's
     imports: dict[str, None] = field(default_factory=dict)  # import lines, each once
     helpers: dict[str, None] = field(default_factory=dict)  # names used of the helper module
     torch: set[str] = field(
