@@ -12,6 +12,7 @@ from migrate.errors import RequestError
 from migrate.lookup import facts
 from migrate.lookup.names import search
 from migrate.table import Table
+from migrate.verify.fingerprint import row_hash
 
 NN = """
 [defaults]
@@ -241,10 +242,20 @@ def test_limits_aliases_and_members_on_screen(
 
 
 def test_evidence_is_shown_once_it_exists(table: Table, capsys: pytest.CaptureFixture[str]) -> None:
-    document = {"torch.nn.ReLU": {"forward": "12 of 12", "modes": ["pynative", "graph"]}}
+    entry = table.get("torch.nn.ReLU")
+    assert entry is not None
+    found = {"verdict": "agrees", "hash": row_hash(entry), "samples": 12, "forward": "12/12"}
+    document = {"versions": {"torch": "2.13.0"}, "platform": "CPU", "rows": {entry.torch: found}}
     (table.folder / "evidence.json").write_text(json.dumps(document))
     main(["lookup", "nn.ReLU"])
-    assert "evidence  forward 12 of 12, modes pynative, graph" in capsys.readouterr().out
+    assert "evidence  agrees (values 12/12; torch 2.13.0, CPU)" in capsys.readouterr().out
+
+
+def test_evidence_of_another_row_is_stale(table: Table, capsys: pytest.CaptureFixture[str]) -> None:
+    found = {"verdict": "agrees", "hash": "of an older row", "samples": 12, "forward": "12/12"}
+    (table.folder / "evidence.json").write_text(json.dumps({"rows": {"torch.nn.ReLU": found}}))
+    main(["lookup", "nn.ReLU"])
+    assert "evidence  stale, the row has changed since: agrees" in capsys.readouterr().out
 
 
 def test_quiet_prints_targets(table: Table, capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,26 +108,15 @@ def rule_summary(name: str) -> str:
     return ""
 
 
-def evidence(name: str, folder: Path) -> list[str]:
+def evidence(entry: Entry, folder: Path) -> list[str]:
     """What was measured for this row, where the table has been verified."""
-    try:
-        document = json.loads((folder / "evidence.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    from migrate.verify.evidence import said
+
+    if not said(entry.torch, folder):
         return []
-    rows = document.get("rows", document) if isinstance(document, dict) else {}
-    found = rows.get(name, []) if isinstance(rows, dict) else []
-    lines = found if isinstance(found, list) else [found]
-    return [_evidence_line(line) for line in lines]
+    from migrate.verify.fingerprint import row_hash
 
-
-def _evidence_line(line: Any) -> str:
-    if isinstance(line, dict):
-        return ", ".join(f"{key} {_plain(value)}" for key, value in line.items())
-    return str(line)
-
-
-def _plain(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return [said(entry.torch, folder, row_hash(entry))]
 
 
 def as_document(table: Table, answers: Sequence[Answer]) -> str:
@@ -174,7 +163,7 @@ def _row(table: Table, entry: Entry) -> dict[str, Any]:
             for overload in entry.overloads
         ],
         "examples": [{"before": before, "after": after} for before, after in entry.examples],
-        "evidence": evidence(entry.torch, table.folder),
+        "evidence": evidence(entry, table.folder),
     }
 
 

@@ -72,7 +72,7 @@ def _details(console: Console, table: Table, entry: Entry) -> None:
     for before, after in entry.examples:
         details.add_row("before", Text(before))
         details.add_row("after", Text(after))
-    for line in facts.evidence(entry.torch, table.folder) or ["not measured yet"]:
+    for line in facts.evidence(entry, table.folder) or ["not measured yet"]:
         details.add_row("evidence", Text(line))
     members = sorted(name.rpartition(".")[2] for name in table.children(entry.torch))
     if members:

@@ -58,13 +58,20 @@ def load(folder: Path) -> Evidence:
 
 
 @cache
-def _loaded(folder: Path) -> Evidence:
+def _loaded(folder: Path, stamp: float) -> Evidence:
     return load(folder)
+
+
+def _stamp(folder: Path) -> float:
+    try:
+        return (folder / FILE).stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def said(name: str, folder: Path, row_hash: str = "") -> str:
     """One sentence for a person about one row; empty when it was never run."""
-    evidence = _loaded(folder)
+    evidence = _loaded(folder, _stamp(folder))
     found = evidence.rows.get(name)
     if found is None:
         return ""
