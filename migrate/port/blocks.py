@@ -298,8 +298,11 @@ class BlockRewriter(CallRewriter):
         return updated_node
 
     def leave_IfExp(self, original_node: cst.IfExp, updated_node: cst.IfExp) -> cst.IfExp:
-        parts = {name: self.bare(getattr(updated_node, name)) for name in ("body", "test", "orelse")}
-        return updated_node.with_changes(**parts)
+        return updated_node.with_changes(
+            body=self.bare(updated_node.body),
+            test=self.bare(updated_node.test),
+            orelse=self.bare(updated_node.orelse),
+        )
 
     def leave_Decorator(
         self, original_node: cst.Decorator, updated_node: cst.Decorator

@@ -11,6 +11,7 @@ from migrate.port.context import Context
 from migrate.port.emit import write_call, write_first
 from migrate.port.global_pool import GlobalPools, find_global_pools
 from migrate.port.nodes import atomic, expression
+from migrate.port.pool_sizes import find_sized_pools
 from migrate.port.references import References
 from migrate.port.rules import all_rules
 from migrate.resolve import Usage
@@ -31,6 +32,7 @@ class CallRewriter(References):
         self.rules = {name: rule.change for name, rule in all_rules().items()}
         # In mint the adaptive operator has torch's own form; elsewhere a mean says it better.
         self.pools = GlobalPools() if context.spelling.mint else find_global_pools(context)
+        self.sized_pools = {} if context.spelling.mint else find_sized_pools(context)
         self.vanished: set[int] = set()  # ids of new nodes that stand for calls without effect
         self.changed_in_place: dict[int, tuple[cst.BaseExpression, ast.expr, Usage]] = {}
         self._wrapped: dict[int, cst.BaseExpression] = {}
@@ -186,6 +188,8 @@ class CallRewriter(References):
     def _port(self, usage: Usage, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
         if id(partner) in self.pools.constructors:
             return expression(f"{self.spelling.name('mindspore.ops.ReduceMean')}(keep_dims=True)")
+        if id(partner) in self.sized_pools:
+            return self._plain_pool(self.sized_pools[id(partner)])
         entry = self.row(usage)
         receiver = self._receiver(usage, updated)
         if id(partner) in self._for_optimizer and receiver is not None:
@@ -208,6 +212,11 @@ class CallRewriter(References):
             self._kept.append(new)
             self.vanished.add(id(new))
         return new
+
+    def _plain_pool(self, kernel: tuple[int, int]) -> cst.BaseExpression:
+        size = str(kernel[0]) if kernel[0] == kernel[1] else str(kernel)
+        name = self.spelling.name("mindspore.nn.AvgPool2d")
+        return expression(f"{name}(kernel_size={size}, stride={size})")
 
     def _receiver(self, usage: Usage, updated: cst.Call) -> cst.BaseExpression | None:
         """The object whose method is called.

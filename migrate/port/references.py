@@ -16,7 +16,6 @@ from migrate.port.signature_cells import signature_helper
 from migrate.resolve import Usage
 from migrate.table import Entry
 
-
 # What a value of these types is in ported code, where MindSpore has no such type.
 _ANNOTATIONS = {"torch.device": "str"}
 
