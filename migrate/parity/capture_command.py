@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from migrate.errors import RequestError
-from migrate.parity import check, inputs, record, worker
+from migrate.parity import inputs, needs, worker
 from migrate.parity import options as shared
 from migrate.parity.command import teller
 from migrate.parity.plan import Plan
@@ -49,6 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Record the step; the folder appears only when it is whole."""
+    needs.check()
+    from migrate.parity import record
+
     output = Path(options.output)
     if output.exists():
         raise RequestError("exists already", where=options.output, next_step="give -o a new folder")
@@ -85,6 +88,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _torch_job(options: argparse.Namespace, step: Path) -> dict[str, object]:
+    from migrate.parity import check
+
     if options.reference:
         raise RequestError("--reference is for mindspore: torch's step is the reference")
     request = check.Request(
@@ -98,6 +103,8 @@ def _torch_job(options: argparse.Namespace, step: Path) -> dict[str, object]:
 
 
 def _other_job(options: argparse.Namespace, step: Path) -> dict[str, object]:
+    from migrate.parity import check, record
+
     if not options.reference:
         raise RequestError(
             "MindSpore needs torch's weights and inputs",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate.errors import RequestError
+from migrate.parity import needs
 from migrate.parity import options as shared
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check, show, and return 0, 1 or 2."""
     if options.data:
+        needs.check()
         from migrate.parity import data_parity
 
         return data_parity.run(options)
@@ -96,6 +98,7 @@ def run(options: argparse.Namespace) -> int:
         raise RequestError(
             "two models are needed", next_step="ms-migrate parity TORCH MINDSPORE --input SHAPE"
         )
+    needs.check()
     return check_models(options)
 
 

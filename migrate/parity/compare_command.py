@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from migrate.errors import RequestError
+from migrate.parity import needs
 from migrate.parity import options as shared
 
 
@@ -25,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, show, and return 0, 1 or 2."""
+    needs.check()
     from migrate.parity import check, compare, record
     from migrate.parity.diagnose import diagnose
     from migrate.parity.localize import backward_suspects, forward_suspects

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from migrate.errors import RequestError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Array: TypeAlias = "npt.NDArray[Any]"
 
@@ -81,6 +82,8 @@ def draw(specs: list[InputSpec], seed: int) -> dict[str, Array]:
     """Return the inputs by name; unnamed ones are called 0, 1, ... in order and passed by
     position.
     """
+    import numpy as np
+
     drawn: dict[str, Array] = {}
     for index, spec in enumerate(specs):
         if spec.file:
@@ -129,6 +132,8 @@ def flatten(value: Any, is_tensor: Callable[[Any], bool], path: str = "") -> lis
 
 
 def _fill(spec: InputSpec, random: np.random.Generator) -> Array:
+    import numpy as np
+
     if spec.dtype == "bool":
         return random.integers(0, 2, spec.shape).astype(np.bool_)
     if spec.dtype in _INTEGERS:
@@ -140,6 +145,8 @@ def _fill(spec: InputSpec, random: np.random.Generator) -> Array:
 
 
 def _read(path: Path) -> dict[str, Array]:
+    import numpy as np
+
     try:
         if path.suffix == ".npy":
             return {"": np.load(path, allow_pickle=False)}

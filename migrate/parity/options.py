@@ -8,8 +8,8 @@ from pathlib import Path
 
 from migrate.errors import RequestError
 from migrate.parity import inputs, losses, optimizers, target
+from migrate.parity.limits import FACTOR, Tolerance
 from migrate.parity.plan import Plan
-from migrate.parity.tolerance import FACTOR, Tolerance
 
 
 def add_step_options(parser: argparse.ArgumentParser) -> None:

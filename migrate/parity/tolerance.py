@@ -12,28 +12,14 @@ from math import inf
 
 import numpy as np
 
+from migrate.parity.limits import FACTOR, Tolerance
 from migrate.parity.matching import squeezed
 from migrate.parity.metrics import Array, Measures, measure, mismatches
 
-# Faithful ports stay below 4 times the floor and seeded faults lie above 20
-# (docs/results/faults.md).
-FACTOR = 8.0
+__all__ = ["FACTOR", "Judgement", "Tolerance", "judge"]
+
 # A tensor that torch happens to compute exactly still has a floor: two units in the last place.
 _UNITS = {"O0": 2 * 2.0**-23, "O1": 2.0**-10, "O2": 2.0**-10, "O3": 2.0**-10}
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How strictly to judge: by measured noise, or by fixed bounds if given."""
-
-    factor: float = FACTOR
-    rtol: float | None = None
-    atol: float | None = None
-    amp: str = "O0"
-
-    @property
-    def fixed(self) -> bool:
-        return self.rtol is not None or self.atol is not None
 
 
 @dataclass(frozen=True)

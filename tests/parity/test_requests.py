@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,20 @@ def test_no_decay_spares_biases_and_norms() -> None:
     names = [("conv.weight", 4), ("bn.weight", 1), ("fc.bias", 1)]
     split = optimizers.groups(names, {"weight_decay": 0.1, "no_decay": True})
     assert split == [(["conv.weight"], 0.1), (["bn.weight", "fc.bias"], 0.0)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["compare", "a", "b"], ["parity", MODEL, MODEL, "--input", "1"], ["parity", "--help"]],
+)
+def test_without_numpy_the_commands_say_what_they_need(words: list[str]) -> None:
+    code = (
+        "import sys\nsys.modules['numpy'] = None\nfrom migrate.cli import main\n"
+        f"sys.exit(main({words!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert "Traceback" not in done.stderr
+    if "--help" in words:
+        assert done.returncode == 0 and "--input" in done.stdout
+    else:
+        assert done.returncode == 2 and "pip install numpy" in done.stderr
