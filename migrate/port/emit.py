@@ -185,12 +185,25 @@ def _as_tuple(slots: list[Slot], spelling: Spelling) -> cst.BaseExpression:
 
 
 def _arguments_kept(call: Call, callee: str) -> cst.BaseExpression:
-    """A helper has torch's own signature: the arguments stay as they are written."""
+    """A helper has torch's own signature: the arguments stay as they are written.
+
+    Those that mean nothing here do not: no helper repeats torch's device and layout.
+    """
     assert call.node is not None
-    arguments = list(call.node.args)
+    arguments = [argument for argument in call.node.args if not _without_effect(call, argument)]
+    if arguments and len(arguments) < len(call.node.args):
+        arguments[-1] = arguments[-1].with_changes(comma=call.node.args[-1].comma)
     if call.receiver is not None:
         arguments = [cst.Arg(call.receiver), *arguments]
     return call.node.with_changes(func=expression(callee), args=arguments)
+
+
+def _without_effect(call: Call, argument: cst.Arg) -> bool:
+    """Written by keyword, and either dropped by the row or refused but left at torch's default."""
+    name = argument.keyword.value if argument.keyword is not None else ""
+    if name in call.overload.drop:
+        return True
+    return name in call.overload.refuse and call.is_default(name)
 
 
 def _from_target(call: Call, spelling: Spelling) -> cst.BaseExpression:
