@@ -23,6 +23,8 @@ from migrate.table import Table
 # Syntax trees hold no cycles, so the collector would walk them for nothing; what cycles there are
 # between scopes and functions is cleared now and then.
 _LINES_BETWEEN_COLLECTIONS = 100_000
+# What is known of modules grows with a tree; beyond this it is forgotten and learnt again.
+_LINES_REMEMBERED = 150_000
 # A second process costs a start-up of about 0.2 s; below this it does not pay.
 _WORTH_A_PROCESS = 1_500_000  # bytes
 _CHUNK = 12  # neighbouring files import the same modules, so they go to one process
@@ -34,6 +36,7 @@ class Analyser:
     def __init__(self, project: Project, table: Table, options: Options) -> None:
         self._table = table
         self._options = options
+        self._project = project
         self._resolver = Resolver(project, table)
         self._reach = Reach(project)
         self._since_collection = 0
@@ -42,7 +45,10 @@ class Analyser:
         """Everything there is to say about one file; a file that cannot be used says why."""
         report = self._report(source)
         self._since_collection += report.lines
-        if self._since_collection > _LINES_BETWEEN_COLLECTIONS:
+        if self._resolver.modules.lines_held > _LINES_REMEMBERED:
+            self._resolver = Resolver(self._project, self._table)
+            self._since_collection = _LINES_BETWEEN_COLLECTIONS
+        if self._since_collection >= _LINES_BETWEEN_COLLECTIONS:
             self._since_collection = 0
             gc.collect()
         return report

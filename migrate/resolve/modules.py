@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Names below these roots are APIs to look up, unless the user asked for that very package.
 ROOTS = ("torch", "torchvision", "torchaudio", "torchtext")
 # Trees take about 1 kB a line: keep those of recently used modules whole.
-_LINES_KEPT = 60_000
+_LINES_KEPT = 40_000
 
 
 class Lazy(Value):
@@ -56,6 +56,7 @@ class Modules:
         self._loaded: dict[str, ModuleScope | None] = {}
         self._whole: OrderedDict[str, int] = OrderedDict()  # path -> lines, oldest first
         self._lines = 0
+        self.lines_held = 0  # of all modules, whole or not: what a long run can let go of
         self._in_hand = ""
 
     def is_asked(self, name: str) -> bool:
@@ -102,6 +103,8 @@ class Modules:
         key = str(source.path)
         if in_hand:
             self._in_hand = key
+        before = self._loaded.get(key)
+        self.lines_held += (scope.lines if scope else 0) - (before.lines if before else 0)
         self._loaded[key] = scope
         self._lines -= self._whole.pop(key, 0)
         if scope is None:
