@@ -1,0 +1,202 @@
+"""What test_training_rows runs about optimizers, data and distributions.
+
+MindSpore reads the source of what it compiles, so the checks are in a file of their own.
+"""
+
+from __future__ import annotations
+
+
+def optimizer_differences(jit):
+    import mindspore
+    import numpy as np
+    import torch
+    from mindspore import Parameter, Tensor
+    from mindspore.experimental import optim
+
+    from migrate.port.helpers.optim_adafactor import Adafactor
+    from migrate.port.helpers.optim_adam import Adam
+
+    random = np.random.RandomState(0)
+    shapes = [(3, 4), (5,)]
+    start = [random.randn(*shape).astype(np.float32) for shape in shapes]
+    steps = [[random.randn(*s).astype(np.float32) * 1e-3 for s in shapes] for _ in range(5)]
+    cases = {
+        "SGD": (optim.SGD, {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
+        "Adam": (Adam, {"lr": 0.1, "eps": 1e-3, "weight_decay": 0.1, "amsgrad": True}),
+        "AdamW": (optim.AdamW, {"lr": 0.1, "eps": 1e-3}),
+        "Adafactor": (Adafactor, {"lr": 0.1, "weight_decay": 0.1}),
+    }
+    differences = {}
+    for name, (kind, options) in cases.items():
+        ours = [Parameter(Tensor(v), name=f"p{n}") for n, v in enumerate(start)]
+        theirs = [torch.nn.Parameter(torch.tensor(v)) for v in start]
+        no_decay = {"weight_decay": 0.0, "lr": 0.01}
+        optimizer = kind([{"params": ours[:1]}, {"params": ours[1:], **no_decay}], **options)
+        reference = getattr(torch.optim, name)(
+            [{"params": theirs[:1]}, {"params": theirs[1:], **no_decay}], **options
+        )
+
+        def step(*gradients, optimizer=optimizer):
+            return optimizer(gradients)
+
+        run = mindspore.jit(step) if jit else step
+        for gradients in steps:
+            run(*[Tensor(g) for g in gradients])
+            for parameter, gradient in zip(theirs, gradients, strict=True):
+                parameter.grad = torch.tensor(gradient)
+            reference.step()
+        differences[name] = max(
+            float(np.abs(a.asnumpy() - b.detach().numpy()).max())
+            for a, b in zip(ours, theirs, strict=True)
+        )
+    return differences
+
+
+def schedule_differences():
+    import numpy as np
+    import torch
+    from mindspore import Parameter, Tensor
+    from mindspore.experimental import optim
+    from mindspore.experimental.optim import lr_scheduler
+    from torch.optim import lr_scheduler as theirs
+
+    from migrate.port.helpers import optim_schedules as helpers
+    from migrate.port.helpers.optim_state import load_scheduler_state_dict, scheduler_state_dict
+
+    table = [1 / (n + 1) for n in range(40)]
+    cases = {
+        "LambdaLR": (helpers, {"lr_lambda": lambda epoch: table[epoch]}),
+        "MultiplicativeLR": (helpers, {"lr_lambda": lambda epoch: {1: 0.5}.get(epoch, 0.9)}),
+        "OneCycleLR": (helpers, {"max_lr": 1.0, "total_steps": 20}),
+        "CyclicLR": (helpers, {"base_lr": 0.01, "max_lr": 0.5, "step_size_up": 4}),
+        "CosineAnnealingLR": (lr_scheduler, {"T_max": 10, "eta_min": 0.01}),
+    }
+
+    def ours():
+        weight = Parameter(Tensor(np.zeros(2, np.float32)), name="w")
+        return optim.SGD([weight], lr=0.1, momentum=0.9)
+
+    differences = {}
+    for name, (module, options) in cases.items():
+        optimizer, other = ours(), ours()
+        reference = torch.optim.SGD([torch.nn.Parameter(torch.zeros(2))], lr=0.1, momentum=0.9)
+        schedule = getattr(module, name)(optimizer, **options)
+        resumed = getattr(module, name)(other, **options)
+        expected = getattr(theirs, name)(reference, **options)
+        worst = 0.0
+        for number in range(19):
+            group = reference.param_groups[0]
+            worst = max(worst, abs(float(optimizer.lrs[0]) - group["lr"]))
+            momentum = float(optimizer.param_groups[0]["momentum"])
+            worst = max(worst, abs(momentum - group["momentum"]))
+            if number == 9:
+                load_scheduler_state_dict(resumed, scheduler_state_dict(schedule))
+            if number >= 9:
+                worst = max(worst, abs(float(other.lrs[0]) - group["lr"]))
+                resumed.step()
+            reference.step()
+            expected.step()
+            schedule.step()
+        differences[name] = worst
+    return differences
+
+
+def adam_state():
+    import numpy as np
+    from mindspore import Parameter, Tensor
+
+    from migrate.port.helpers.optim_adam import Adam
+    from migrate.port.helpers.optim_state import load_optimizer_state_dict, optimizer_state_dict
+
+    def made():
+        weight = Parameter(Tensor(np.ones(3, np.float32)), name="w")
+        return weight, Adam([weight], lr=0.1)
+
+    gradient = (Tensor(np.array([1.0, -2.0, 3.0], np.float32)),)
+    weight, optimizer = made()
+    optimizer(gradient)
+    saved = {name: value.copy() for name, value in optimizer_state_dict(optimizer).items()}
+    optimizer(gradient)
+    again, resumed = made()
+    load_optimizer_state_dict(resumed, saved)
+    resumed(gradient)
+    return sorted(saved), weight.asnumpy(), again.asnumpy()
+
+
+def loader_agreement():
+    import numpy as np
+    import torch
+    import torch.utils.data as theirs
+    from mindspore import Tensor
+
+    from migrate.port.helpers import data_distributed, data_loader, data_sets
+
+    x, y = np.arange(40, dtype=np.float32).reshape(10, 2, 2), np.arange(10)
+    reference = theirs.TensorDataset(torch.tensor(x), torch.tensor(y))
+    dataset = data_sets.TensorDataset(Tensor(x), Tensor(y))
+
+    class Records:
+        def __len__(self):
+            return 7
+
+        def __getitem__(self, index):
+            return {"x": np.full(2, index, np.float32), "y": (index, str(index))}
+
+    def same(a, b):
+        if isinstance(a, dict):
+            return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        if isinstance(a, (list, tuple)):
+            return len(a) == len(b) and all(same(*pair) for pair in zip(a, b, strict=True))
+        if isinstance(a, str):
+            return a == b
+        return np.array_equal(a.numpy(), b.asnumpy()) and a.numpy().dtype == b.asnumpy().dtype
+
+    answers = {}
+    for options in ({"batch_size": 3}, {"batch_size": 4, "drop_last": True}, {"batch_size": None}):
+        loader = data_loader.DataLoader(dataset, num_workers=2, **options)
+        expected = list(theirs.DataLoader(reference, **options))
+        answers[str(options)] = len(loader) == len(expected) and same(expected, list(loader))
+    found = list(data_loader.DataLoader(Records(), 3))
+    answers["dicts and text"] = same(list(theirs.DataLoader(Records(), 3)), found)
+    seen = [b[1].asnumpy() for b in data_loader.DataLoader(dataset, 4, shuffle=True)]
+    answers["shuffle"] = sorted(np.concatenate(seen)) == list(range(10))
+    for rank in range(3):
+        ours = data_distributed.DistributedSampler(range(10), 3, rank, shuffle=False)
+        expected = theirs.DistributedSampler(range(10), 3, rank, shuffle=False)
+        answers[f"rank {rank}"] = list(ours) == list(expected)
+    return answers
+
+
+def distribution_differences():
+    import numpy as np
+    import torch
+    import torch.distributions as theirs
+    from mindspore import Tensor
+
+    from migrate.port.helpers import distributions as ours
+
+    random = np.random.RandomState(0)
+    some = random.rand(3, 4).astype(np.float32) + 0.1
+    cases = {
+        "Normal": ({"loc": some - 1, "scale": some}, some),
+        "Laplace": ({"loc": some, "scale": some}, some * 2),
+        "Exponential": ({"rate": some}, some),
+        "Bernoulli": ({"logits": some * 4 - 2}, (some > 0.5).astype(np.float32)),
+        "Categorical": ({"logits": some}, np.array([0, 3, 1])),
+    }
+    differences = {}
+    for name, (options, value) in cases.items():
+        found = getattr(ours, f"{name}Distribution")(**{k: Tensor(v) for k, v in options.items()})
+        expected = getattr(theirs, name)(**{k: torch.tensor(v) for k, v in options.items()})
+        pairs = {
+            "log_prob": (found.log_prob(Tensor(value)), expected.log_prob(torch.tensor(value))),
+            "entropy": (found.entropy(), expected.entropy()),
+        }
+        for what, (a, b) in pairs.items():
+            differences[f"{name} {what}"] = float(np.abs(a.asnumpy() - b.numpy()).max())
+        # Twenty thousand draws settle a mean to a few per cent of the spread.
+        drawn, reference = found.sample((20000,)).asnumpy(), expected.sample((20000,)).numpy()
+        gap = np.abs(drawn.mean(0) - reference.mean(0)) / reference.std(0)
+        right = drawn.shape == reference.shape and gap.max() < 0.06
+        differences[f"{name} sample"] = 0.0 if right else 1.0
+    return differences
