@@ -440,7 +440,7 @@ def _flat(body: cst.BaseSuite, node: cst.If) -> cst.FlattenSentinel[cst.BaseStat
 
 
 def _assigns_itself(node: cst.Assign) -> bool:
-    if len(node.targets) != 1 or not isinstance(node.value, cst.Name | cst.Attribute):
+    if len(node.targets) != 1 or not isinstance(node.value, cst.Name | cst.Attribute | cst.Tuple):
         return False
     return code(node.targets[0].target) == code(node.value)
 

@@ -82,11 +82,11 @@ class CallRewriter(References):
         usage = self.context.usage(partner.func)
         if usage is None:
             return self._other_call(partner, updated_node)
+        moved = isinstance(updated_node.func, cst.Attribute) and self._only_moves(usage, partner)
+        if moved and isinstance(updated_node.func, cst.Attribute):
+            self.context.ported += 1
+            return updated_node.func.value
         if usage.form == "unknown":
-            if self._only_moves(usage, partner):
-                self.context.ported += 1
-                assert isinstance(updated_node.func, cst.Attribute)
-                return updated_node.func.value
             self._flag_unknown(usage)
             return updated_node
         if usage.form != "call":
@@ -129,7 +129,9 @@ class CallRewriter(References):
 
     def _only_moves(self, usage: Usage, partner: ast.Call) -> bool:
         """`batch.to(device)`, whatever batch is: MindSpore has one device, and nothing to move."""
-        name = usage.api.rpartition(".")[2]
+        owner, _, name = usage.api.rpartition(".")
+        if owner not in ("torch.Tensor", "torch.nn.Module"):
+            return False
         if name in ("cuda", "cpu", "pin_memory"):
             return True
         if name != "to" or not partner.args:

@@ -210,7 +210,10 @@ class StepRewriter(BlockRewriter):
         plans = [plan for node in original for plan in self._plans_at(node)]
         if not plans and not any(id(self._statement(node)) in self.before for node in original):
             return updated
-        region = {id(s): plan for plan in plans for s in plan.region}
+        region: dict[int, list[StepPlan]] = {}
+        for plan in plans:
+            for statement in plan.region:
+                region.setdefault(id(statement), []).append(plan)
         later = {id(s): plan for plan in plans for s in plan.later}
         inside: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
         behind: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
@@ -221,9 +224,9 @@ class StepRewriter(BlockRewriter):
             statements = self.produced.get(id(node), [])
             body += self.before.pop(id(partner), [])
             if id(partner) in region:
-                plan = region[id(partner)]
-                starts.setdefault(id(plan), len(body))
-                inside[id(plan)] += statements
+                for plan in region[id(partner)]:
+                    starts.setdefault(id(plan), len(body))
+                    inside[id(plan)] += statements
             elif id(partner) in later:
                 behind[id(later[id(partner)])] += statements
             elif self._plans_at(node):
@@ -246,8 +249,13 @@ class StepRewriter(BlockRewriter):
         inner = [s for s in region if id(s) not in self.casts and not is_gone(s)]
         function = forward_function(plan, inner, loss)
         prepared = preparation(plan, function, loss, self.spelling, self.plans.distributed)
-        self.before.setdefault(id(plan.anchor), []).extend([*casts, *prepared])
+        self.before.setdefault(id(plan.anchor), [])
         made = backward_statements(plan, loss, self.spelling, self.plans.distributed)
+        if plan.unconditional:
+            prepared = [*casts, *prepared]
+        else:
+            made = [*casts, *made]  # only the branch that asks for it
+        self.before[id(plan.anchor)] += prepared
         head = getattr(old[0], "leading_lines", ()) if old else ()
         made[0] = made[0].with_changes(leading_lines=head)
         return made

@@ -38,6 +38,7 @@ class StepPlan:
     grad_name: str = "grad_step"
     grads_name: str = "grads"
     store_name: str = "gradients"
+    unconditional: bool = True  # every round of the loop comes here
     owns_store: bool = True  # the first of several backward passes that share an optimizer
 
 
@@ -72,10 +73,24 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
                 context.flag(backward.statement, refusal.code, refusal.message, refusal.next_step)
                 continue
             _name(plan, siblings, taken)
+            _flag_shared(plan, siblings, context)
             siblings.append(plan)
             plans.by_block.setdefault(id(backward.block), []).append(plan)
             _assign_statements(plan, calls, plans)
     return plans
+
+
+def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> None:
+    """Two losses that share a forward pass: each forward function computes it for itself."""
+    before = {id(statement) for other in siblings for statement in other.region}
+    for statement in plan.region:
+        if id(statement) in before:
+            context.flag(
+                statement,
+                "MS408",
+                "is computed in two forward functions: BatchNorm sees the batch twice",
+                "put both losses into one backward() if that matters",
+            )
 
 
 def _attributes(tree: ast.Module) -> set[str]:
@@ -144,6 +159,7 @@ def _plan(
         outputs,
         anchor,
         accumulates=len(same) > 1 or not _cleared_each_time(backward, calls, optimizer),
+        unconditional=loop is None or any(block is backward.block for block in _loop_bodies(loop)),
         owns_store=same[0] is backward,
     )
 
@@ -197,6 +213,8 @@ def _region(
             continue
         if binds(statement) & needed:
             chain.append(index)
+            if isinstance(statement, ast.Assign | ast.AnnAssign):
+                needed -= binds(statement)  # what it was before does not matter
             needed |= reads(statement)
     chain.reverse()
     differentiable = [i for i in chain if _calls_module(backward.block[i], context)]
@@ -240,6 +258,18 @@ def _outermost_loop(body: list[ast.stmt], target: ast.stmt) -> ast.stmt | None:
                 if found is not None:
                     return found
     return None
+
+
+def _loop_bodies(loop: ast.stmt) -> list[list[ast.stmt]]:
+    """The bodies of a loop and of the loops directly in it."""
+    bodies = []
+    pending = [loop]
+    while pending:
+        current = pending.pop()
+        body: list[ast.stmt] = getattr(current, "body", [])
+        bodies.append(body)
+        pending += [statement for statement in body if isinstance(statement, _LOOPS)]
+    return bodies
 
 
 def _inner(statement: ast.stmt) -> list[list[ast.stmt]]:
@@ -294,10 +324,25 @@ def _cleared_each_time(backward: Backward, calls: Calls, optimizer: str) -> bool
     will do.
     """
     block = {id(statement) for statement in backward.block}
-    zeros = [s for s, _, _ in calls.zeros if id(s) in block]
+    zeros = [
+        s
+        for s, _, receiver in calls.zeros
+        if id(s) in block and zeroed_optimizer(s, receiver, calls) == optimizer
+    ]
     steps = [s for s, _, name in calls.steps if name == optimizer and id(s) in block]
     steps += [s for s, _, _, name in calls.scaled_steps if name == optimizer and id(s) in block]
     return bool(zeros) and bool(steps)
+
+
+def zeroed_optimizer(statement: ast.stmt, receiver: str, calls: Calls) -> str:
+    """Whose gradients a zero_grad clears: its own, or, for a model's, those of the next
+    backward.
+    """
+    names = {name for _, _, name in calls.steps} | {name for _, _, _, name in calls.scaled_steps}
+    if receiver in names:
+        return receiver
+    after = [b for b in calls.backwards if b.statement.lineno > statement.lineno]
+    return _optimizer((after or calls.backwards)[0], calls)
 
 
 def _name(plan: StepPlan, siblings: list[StepPlan], taken: set[str]) -> None:
@@ -324,8 +369,9 @@ def _assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
     for statement, call, scaler, name in calls.scaled_steps:
         if name == plan.optimizer:
             _note(plans, statement, call, "scaled_step", plan, scaler)
-    for statement, call, _ in calls.zeros:
-        _note(plans, statement, call, "zero", plan, "")
+    for statement, call, receiver in calls.zeros:
+        if zeroed_optimizer(statement, receiver, calls) == plan.optimizer:
+            _note(plans, statement, call, "zero", plan, "")
     for statement, call, scaler in calls.unscales:
         if ast.unparse(call.args[0]) == plan.optimizer:
             _note(plans, statement, call, "unscale", plan, scaler)

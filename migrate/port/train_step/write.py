@@ -19,6 +19,7 @@ def forward_function(
     plan: StepPlan, region: Sequence[Statement], loss: cst.BaseExpression
 ) -> cst.FunctionDef:
     """The statements that compute the loss, as a function of the data."""
+    loss = loss.with_changes(lpar=[], rpar=[]) if not isinstance(loss, cst.Tuple) else loss
     outputs = [name for name in plan.outputs if name != code(loss)]
     returned = ", ".join([code(loss), *outputs])
     parameters = [cst.Param(cst.Name(name)) for name in plan.parameters]

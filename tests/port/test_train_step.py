@@ -1,0 +1,256 @@
+"""Training steps in the spellings of real scripts: what becomes of backward, step and zero_grad."""
+
+from __future__ import annotations
+
+import textwrap
+
+PRELUDE = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader
+
+"""
+
+
+def ported(port, body: str):
+    """The text from the first function on, and the findings."""
+    result = port(PRELUDE + textwrap.dedent(body))
+    compile(result.text, "ported.py", "exec")
+    return result.text[result.text.index("def ") :], result.findings
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def test_the_usual_loop(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer, device):
+            model.train()
+            for x, y in loader:
+                x, y = x.to(device), y.to(device)
+                optimizer.zero_grad()
+                out = model(x)
+                loss = F.cross_entropy(out, y)
+                loss.backward()
+                optimizer.step()
+                print(loss.item(), out.argmax(1))
+        """,
+    )
+    assert not findings
+    found = lines(text)
+    assert found[1:7] == [
+        "model.set_train()",
+        "def forward_step(x, y):",
+        "out = model(x)",
+        "loss = ops.cross_entropy(out, y)",
+        "return loss, out",
+        "grad_step = helpers.compiled(mindspore.value_and_grad(forward_step, None, "
+        "optimizer.parameters, has_aux=True))",
+    ]
+    assert found[7:10] == [
+        "for x, y in loader:",
+        "(loss, out), grads = grad_step(x, y)",
+        "optimizer(grads)",
+    ]
+    assert "backward" not in text and "zero_grad" not in text
+
+
+def test_only_the_loss_is_used(port) -> None:
+    text, _ = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer):
+            for x, y in loader:
+                loss = F.mse_loss(model(x), y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                print(loss.item())
+        """,
+    )
+    assert "loss, grads = grad_step(x, y)" in text
+    assert "has_aux" not in text
+
+
+def test_accumulation_keeps_a_store(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer, every):
+            for i, (x, y) in enumerate(loader):
+                loss = F.mse_loss(model(x), y) / every
+                loss.backward()
+                if (i + 1) % every == 0:
+                    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                    optimizer.step()
+                    optimizer.zero_grad()
+        """,
+    )
+    assert not findings
+    found = lines(text)
+    assert "gradients = helpers.Gradients(optimizer.parameters)" in found
+    start = found.index("gradients.add(grads)")
+    assert found[start + 1 :] == [
+        "if (i + 1) % every == 0:",
+        "gradients.values = ops.clip_by_global_norm(gradients.values, 1.0)",
+        "optimizer(gradients.values)",
+        "gradients.clear()",
+    ]
+
+
+def test_clipping_returns_the_norm(port) -> None:
+    text, _ = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer):
+            for x, y in loader:
+                optimizer.zero_grad()
+                loss = F.mse_loss(model(x), y)
+                loss.backward()
+                norm = nn.utils.clip_grad_norm_(model.parameters(), max_norm=2.0)
+                optimizer.step()
+                print(norm)
+        """,
+    )
+    assert "grads, norm = helpers.clip_grad_norm(grads, 2.0)" in text
+
+
+def test_loss_scaling_keeps_the_bare_loss(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer,
+                  scaler: torch.amp.GradScaler, amp: bool):
+            for x, y in loader:
+                with torch.autocast("cuda", enabled=amp):
+                    loss = F.mse_loss(model(x), y)
+                optimizer.zero_grad()
+                scaler.scale(loss).backward()
+                scaler.unscale_(optimizer)
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                scaler.step(optimizer)
+                scaler.update()
+                print(loss.item())
+        """,
+    )
+    assert not findings
+    found = lines(text)
+    assert "helpers.mixed_precision(model, enabled=amp)" in found
+    assert "return scaler.scale(loss), loss" in found
+    start = found.index("(_, loss), grads = grad_step(x, y)")
+    assert found[start + 1 : start + 5] == [
+        "grads = scaler.unscale(grads)",
+        "grads = ops.clip_by_global_norm(grads, 1.0)",
+        "scaler.step(optimizer, grads)",
+        "scaler.update()",
+    ]
+
+
+def test_mixed_precision_stays_in_its_branch(port) -> None:
+    text, _ = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer,
+                  scaler: torch.amp.GradScaler, amp):
+            for x, y in loader:
+                optimizer.zero_grad()
+                if amp:
+                    with torch.autocast("cuda"):
+                        loss = F.mse_loss(model(x), y)
+                    scaler.scale(loss).backward()
+                    scaler.step(optimizer)
+                    scaler.update()
+                else:
+                    loss = F.mse_loss(model(x), y)
+                    loss.backward()
+                    optimizer.step()
+        """,
+    )
+    found = lines(text)
+    assert found[found.index("if amp:") + 1] == "helpers.mixed_precision(model)"
+
+
+def test_two_optimizers_clear_their_own_gradients(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def gan(netD: nn.Module, netG: nn.Module, loader: DataLoader,
+                optD: torch.optim.Optimizer, optG: torch.optim.Optimizer):
+            for real, noise in loader:
+                netD.zero_grad()
+                errD_real = netD(real).mean()
+                errD_real.backward()
+                fake = netG(noise)
+                errD_fake = netD(fake.detach()).mean()
+                errD_fake.backward()
+                optD.step()
+                netG.zero_grad()
+                errG = netD(fake).mean()
+                errG.backward()
+                optG.step()
+        """,
+    )
+    assert [finding.code for finding in findings] == ["MS408"]  # fake is computed twice
+    found = lines(text)
+    start = found.index("for real, noise in loader:")
+    assert found[start + 1] == "gradients.clear()"
+    assert found.count("gradients.clear()") == 1
+    assert "optD(gradients.values)" in found
+    assert "optG(grads_3)" in found
+    assert found.count("fake = netG(noise)") == 2
+
+
+def test_a_trainer_class(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        class Trainer:
+            def __init__(self, model: nn.Module):
+                self.model = model
+                self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-3)
+
+            def fit(self, loader: DataLoader):
+                for x, y in loader:
+                    loss = F.mse_loss(self.model(x), y)
+                    self.optimizer.zero_grad()
+                    loss.backward()
+                    self.optimizer.step()
+        """,
+    )
+    assert not findings
+    assert "self.optimizer.parameters" in text
+    assert "self.optimizer(grads)" in text
+
+
+def test_a_scheduler_is_left_alone(port) -> None:
+    text, _ = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer, schedule):
+            for x, y in loader:
+                loss = F.mse_loss(model(x), y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
+        """,
+    )
+    assert "schedule.step()" in text
+
+
+def test_no_optimizer_in_sight_is_refused(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def compute(model: nn.Module, x: torch.Tensor, y: torch.Tensor):
+            loss = F.mse_loss(model(x), y)
+            loss.backward()
+            return loss
+        """,
+    )
+    assert "MS408" in {finding.code for finding in findings}
+    assert "loss.backward()" in text
