@@ -67,6 +67,10 @@ CASES = {
     ],
     "math": [
         ("x.angle()", "helpers.angle(x)"),
+        (
+            "(x * 0.5).clamp(-0.9999, 0.9999).erfinv()",
+            "helpers.erfinv(ops.clamp(x * 0.5, -0.9999, 0.9999))",
+        ),
         ("(x * 100).frexp()", "helpers.frexp(x * 100)"),
         ("(x.abs() + 3).mvlgamma(4)", "helpers.mvlgamma(ops.abs(x) + 3, 4)"),
         ("s.matrix_exp()", "helpers.matrix_exp(s)"),
