@@ -159,7 +159,7 @@ def _torchvision(probes: Mapping[str, Probe], pip: str) -> Check:
             "its C++ operators (nms, roi_align) do not load beside this torch; ms-migrate works "
             "round it, a plain `import torchvision` fails"
         )
-        fix = f"{fix} --force-reinstall --no-deps --index-url https://download.pytorch.org/whl/cpu"
+        fix = f"{fix} --force-reinstall --no-deps  # from torch's index of CPU builds"
         return Check(name, WARNING, version, detail, fix)
     version = str(probe.fact("import", "version"))
     if _numeric(version) != _numeric(TESTED[name]):
