@@ -85,7 +85,7 @@ def test_a_healthy_environment_passes_every_check():
         ),
         (
             {"torchvision": Probe({"import": {"version": "0.28.0", "operators": False}})},
-            *("torchvision", WARNING, "C++ operators", "--no-deps --index-url"),
+            *("torchvision", WARNING, "C++ operators", "--no-deps"),
         ),
         (
             {"torchvision": Probe({}, "ImportError: no libjpeg")},
