@@ -21,12 +21,13 @@ ALIASES = "aliases"
 class Table:
     """All rows, by torch name. A file is parsed on the first question that concerns it."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        if folder is None:
-            from migrate.resources import folder as resource_folder
+    def __init__(self, folder: Path | None = None, *, cached: bool | None = None) -> None:
+        from migrate.resources import folder as resource_folder
 
-            folder = resource_folder("mappings")
-        self.folder = folder
+        bundled = resource_folder("mappings") if folder is None or cached is None else None
+        self.folder = folder or bundled or Path()
+        # Every command reads the bundled table, so it is worth a cache; others are not.
+        self.cached = self.folder == bundled if cached is None else cached
         self._namespaces: dict[str, dict[str, Entry]] = {}
         self._answers: dict[str, Entry | None] = {}
 
@@ -83,10 +84,11 @@ class Table:
     def _load(self, namespace: str) -> dict[str, Entry]:
         if namespace not in self._namespaces:
             path = self.folder / f"{namespace}.toml"
-            entries = cache.recall_rows(path)
+            entries = cache.recall_rows(path) if self.cached else None
             if entries is None:
                 entries = build_entries(_read(path), path.name)
-                cache.keep_rows(path, entries)
+                if self.cached:
+                    cache.keep_rows(path, entries)
             self._namespaces[namespace] = entries
         return self._namespaces[namespace]
 
@@ -95,10 +97,11 @@ class Table:
         path = self.folder / f"{ALIASES}.toml"
         if not path.exists():
             return {}, []
-        document = cache.recall(path)
+        document = cache.recall(path) if self.cached else None
         if document is None:
             document = _read(path)
-            cache.keep(path, document)
+            if self.cached:
+                cache.keep(path, document)
         return dict(document.get("exact", {})), list(document.get("prefix", {}).items())
 
 
