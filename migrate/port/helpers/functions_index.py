@@ -19,6 +19,8 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 
 def kthvalue(input, k, dim=-1, keepdim=False):
     """torch's kthvalue, from a full sort."""
+    if input.ndim == 0:
+        return input, ops.zeros((), mindspore.int64)
     values, indices = ops.sort(input, axis=dim)
     axis = dim + input.ndim if dim < 0 else dim
     place = (slice(None),) * axis + (slice(k - 1, k),)

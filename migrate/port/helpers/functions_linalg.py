@@ -7,7 +7,8 @@ from mindspore import ops
 
 def cholesky_inverse(L, upper=False):
     """torch's cholesky_inverse; MindSpore's is wrong for batches."""
-    factor = ops.triu(L) if upper else ops.tril(L)
+    # torch reads one triangle and yet gives the whole of L a gradient.
+    factor = L + ops.stop_gradient((ops.triu(L) if upper else ops.tril(L)) - L)
     transposed = factor.swapaxes(-2, -1)
     product = ops.matmul(transposed, factor) if upper else ops.matmul(factor, transposed)
     return ops.inverse(product)
@@ -49,20 +50,6 @@ def multi_dot(tensors):
     for tensor in tensors[1:]:
         result = ops.matmul(result, tensor)
     return result
-
-
-def matrix_exp(A):
-    """torch's matrix_exp by scaling, a Taylor polynomial, and squaring."""
-    scaled = A / 256.0
-    shape = A.shape
-    term = ops.eye(shape[-1], dtype=A.dtype).broadcast_to(shape)
-    total = term
-    for k in range(1, 9):
-        term = ops.matmul(term, scaled) / k
-        total = total + term
-    for _ in range(8):
-        total = ops.matmul(total, total)
-    return total
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, dtype=None):

@@ -17,7 +17,7 @@ def _next_degree(kind, x, k, now, before):
     return 2 * x * now - before
 
 
-def _polynomial(kind, x, n, first):
+def _orthogonal(kind, x, n, first):
     """The polynomial of degree n, whose degree 1 is `first`; zero for negative degrees."""
     single = isinstance(n, (int, float))
     top = int(n) if single else int(n.max())
@@ -30,57 +30,57 @@ def _polynomial(kind, x, n, first):
     return result
 
 
-def _as_tensor(x, n):
+def _variable(x, n):
     """torch also takes a number for the variable."""
     return mindspore.Tensor(x, n.dtype) if isinstance(x, (int, float)) else x
 
 
 def chebyshev_polynomial_t(input, n):
     """torch's chebyshev_polynomial_t."""
-    x = _as_tensor(input, n)
-    return _polynomial("chebyshev", x, n, x)
+    x = _variable(input, n)
+    return _orthogonal("chebyshev", x, n, x)
 
 
 def chebyshev_polynomial_u(input, n):
     """torch's chebyshev_polynomial_u."""
-    x = _as_tensor(input, n)
-    return _polynomial("chebyshev", x, n, 2 * x)
+    x = _variable(input, n)
+    return _orthogonal("chebyshev", x, n, 2 * x)
 
 
 def chebyshev_polynomial_v(input, n):
     """torch's chebyshev_polynomial_v."""
-    x = _as_tensor(input, n)
-    return _polynomial("chebyshev", x, n, 2 * x - 1)
+    x = _variable(input, n)
+    return _orthogonal("chebyshev", x, n, 2 * x - 1)
 
 
 def chebyshev_polynomial_w(input, n):
     """torch's chebyshev_polynomial_w."""
-    x = _as_tensor(input, n)
-    return _polynomial("chebyshev", x, n, 2 * x + 1)
+    x = _variable(input, n)
+    return _orthogonal("chebyshev", x, n, 2 * x + 1)
 
 
 def hermite_polynomial_h(input, n):
     """torch's hermite_polynomial_h."""
-    x = _as_tensor(input, n)
-    return _polynomial("hermite_h", x, n, 2 * x)
+    x = _variable(input, n)
+    return _orthogonal("hermite_h", x, n, 2 * x)
 
 
 def hermite_polynomial_he(input, n):
     """torch's hermite_polynomial_he."""
-    x = _as_tensor(input, n)
-    return _polynomial("hermite_he", x, n, x)
+    x = _variable(input, n)
+    return _orthogonal("hermite_he", x, n, x)
 
 
 def laguerre_polynomial_l(input, n):
     """torch's laguerre_polynomial_l."""
-    x = _as_tensor(input, n)
-    return _polynomial("laguerre", x, n, 1 - x)
+    x = _variable(input, n)
+    return _orthogonal("laguerre", x, n, 1 - x)
 
 
 def legendre_polynomial_p(input, n):
     """torch's legendre_polynomial_p."""
-    x = _as_tensor(input, n)
-    return _polynomial("legendre", x, n, x)
+    x = _variable(input, n)
+    return _orthogonal("legendre", x, n, x)
 
 
 def shifted_chebyshev_polynomial_t(input, n):

@@ -1,7 +1,5 @@
 """Reductions and running operations that MindSpore defines differently or not at all."""
 
-import math
-
 import mindspore
 from mindspore import ops
 
@@ -23,13 +21,17 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 
 def cummax(input, dim):
     """torch's cummax; the values are gathered so that gradients flow."""
-    indices = ops.cummax(input, dim)[1].astype(mindspore.int64)
+    if input.ndim == 0:
+        return input, ops.zeros((), mindspore.int64)
+    indices = ops.cummax(ops.stop_gradient(input), dim)[1].astype(mindspore.int64)
     return ops.gather_elements(input, dim, indices), indices
 
 
 def cummin(input, dim):
     """torch's cummin; the values are gathered so that gradients flow."""
-    indices = ops.cummin(input, dim)[1].astype(mindspore.int64)
+    if input.ndim == 0:
+        return input, ops.zeros((), mindspore.int64)
+    indices = ops.cummin(ops.stop_gradient(input), dim)[1].astype(mindspore.int64)
     return ops.gather_elements(input, dim, indices), indices
 
 
@@ -52,6 +54,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
 def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
     """torch's quantile, from a sort and an interpolation."""
     shape = input.shape
+    dim = None if input.ndim == 0 else dim
     axis = 0 if dim is None else dim
     ordered = ops.sort(input.reshape((-1,)) if dim is None else input, axis=axis)[0]
     ordered = ordered.swapaxes(axis, -1)
@@ -80,54 +83,37 @@ def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
 
 def std_mean(input, dim=None, correction=1, keepdim=False):
     """torch's std_mean."""
-    return (
-        ops.std(input, axis=dim, ddof=correction, keepdims=keepdim),
-        ops.mean(input, axis=dim, keep_dims=keepdim),
-    )
+    variance, mean = var_mean(input, dim, correction, keepdim)
+    return ops.sqrt(variance), mean
 
 
 def var_mean(input, dim=None, correction=1, keepdim=False):
-    """torch's var_mean."""
-    return (
-        ops.var(input, axis=dim, ddof=correction, keepdims=keepdim),
-        ops.mean(input, axis=dim, keep_dims=keepdim),
-    )
+    """torch's var_mean, for any correction; MindSpore's takes whole numbers."""
+    axes = tuple(range(input.ndim)) if dim is None or dim in ((), []) else dim
+    axes = (axes,) if isinstance(axes, int) else tuple(axes)
+    axes = axes if input.ndim else ()
+    count = 1
+    for axis in axes:
+        count = count * input.shape[axis]
+    mean = ops.mean(input, axis=axes, keep_dims=True) if axes else input
+    square = (input - mean) * (input - mean)
+    total = ops.sum(square, dim=axes, keepdim=keepdim) if axes else square
+    mean = mean.squeeze(axes) if axes and not keepdim else mean
+    return total / max(count - (1 if correction is None else correction), 0), mean
 
 
-def equal(input, other):
-    """torch.equal: same shape and same elements. ops.equal compares element by element."""
-    return input.shape == other.shape and bool((input == other).all())
-
-
-def nanmedian(input):
-    """torch.nanmedian of all elements."""
-    return ops.nanmedian(input.reshape((-1,)), axis=0)[0]
-
-
-def mode(input, dim=-1, keepdim=False):
-    """torch's mode: the smallest of the most frequent values and its last position."""
-    axis = dim + input.ndim if dim < 0 else dim
-    x = input.swapaxes(axis, -1)
-    same = x.expand_dims(-1) == x.expand_dims(-2)
-    count = same.astype(mindspore.int64).sum(-1)
-    frequent = count == ops.amax(count, axis=-1, keepdims=True)
-    candidates = ops.where(frequent, x, ops.amax(x, axis=-1, keepdims=True))
-    value = ops.amin(candidates, axis=-1, keepdims=True)
-    places = ops.arange(x.shape[-1])
-    place = ops.amax(ops.where(x == value, places, -1), axis=-1, keepdims=True)
-    values = ops.gather_elements(x, -1, place).swapaxes(axis, -1)
-    indices = place.swapaxes(axis, -1)
-    return (values, indices) if keepdim else (values.squeeze(axis), indices.squeeze(axis))
-
-
-def corrcoef(input):
-    """torch's corrcoef."""
-    if input.ndim < 2:
-        return ops.ones((), input.dtype)
-    centred = input - ops.mean(input, axis=1, keep_dims=True)
-    product = ops.matmul(centred, centred.swapaxes(0, 1))
-    scale = ops.sqrt(ops.diagonal(product))
-    return ops.clamp(product / scale.expand_dims(0) / scale.expand_dims(1), min=-1, max=1)
+def cumprod(input, dim, dtype=None):
+    """torch's cumprod by doubling; MindSpore's gradient divides by the elements, zeros included."""
+    x = input if dtype is None else input.astype(dtype)
+    if x.ndim == 0:
+        return x
+    x = x.swapaxes(dim, -1)
+    step = 1
+    while step < x.shape[-1]:
+        earlier = ops.cat((ops.ones_like(x[..., :step]), x[..., :-step]), axis=-1)
+        x = x * earlier
+        step = step * 2
+    return x.swapaxes(dim, -1)
 
 
 def trapezoid(y, x=None, dx=1.0, dim=-1):
@@ -155,10 +141,3 @@ def _trapezoid_areas(y, x, dx, dim):
 def cdist(x1, x2, p=2.0, compute_mode=None):
     """torch's cdist for any p; MindSpore's gradient is zero for p below one."""
     return ops.vector_norm(x1.expand_dims(-2) - x2.expand_dims(-3), ord=p, axis=-1)
-
-
-def angle(input):
-    """torch's angle; a real number has the angle 0 or pi."""
-    if input.dtype in (mindspore.complex64, mindspore.complex128):
-        return ops.angle(input)
-    return ops.where(input < 0, math.pi, ops.zeros_like(input))

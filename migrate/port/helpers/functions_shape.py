@@ -79,12 +79,6 @@ def tensordot(a, b, dims=2):
     return ops.matmul(rows, columns).reshape(shape)
 
 
-def unflatten(input, dim, sizes):
-    """torch's unflatten: one dimension split into several; one of them may be -1."""
-    axis = dim + input.ndim if dim < 0 else dim
-    return input.reshape(input.shape[:axis] + tuple(sizes) + input.shape[axis + 1 :])
-
-
 def unravel_index(indices, shape):
     """torch's unravel_index: flat positions as one tensor for each dimension."""
     result = ()
