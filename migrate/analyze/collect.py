@@ -18,7 +18,7 @@ from migrate.analyze.reach import Reach
 from migrate.findings import make_finding
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve import FileResolution, Resolver
-from migrate.table import Table
+from migrate.table import Table, TableError
 
 # Syntax trees hold no cycles, so the collector would walk them for nothing; what cycles there are
 # between scopes and functions is cleared now and then.
@@ -68,6 +68,8 @@ class Analyser:
         except RecursionError:
             finding = make_finding("MS208", source.path, "an expression is nested too deeply")
             return FileReport(path, problem=finding)
+        except TableError:
+            raise  # the same for every file
         except Exception as error:  # one file must not cost the user all the others
             reason = f"could not be analysed: {type(error).__name__}: {error}"
             step = "a fault of ms-migrate; please report it with the file"

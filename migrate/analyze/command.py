@@ -12,7 +12,7 @@ from migrate.analyze.model import LEVELS, Analysis, FileReport, Options
 from migrate.analyze.summary import summarise
 from migrate.errors import RequestError
 from migrate.project import Project, discover
-from migrate.table import Table
+from migrate.table import Table, TableError
 from migrate.table.entry import PLATFORMS
 
 FORMATS = ("text", "json", "sarif", "markdown", "html")
@@ -64,7 +64,10 @@ def run(options: argparse.Namespace) -> int:
     table = Table()
     wanted = Options(options.device, options.mode, options.min_status)
     reports = _with_progress(analyse(project, table, wanted, options.jobs), project, options.quiet)
-    analysis = summarise(reports, project.skipped, table, wanted)
+    try:
+        analysis = summarise(reports, project.skipped, table, wanted)
+    except TableError as error:
+        raise RequestError(str(error), next_step="mend the mapping file, or reinstall") from None
     if not analysis.files:
         for finding in analysis.skipped:
             print(f"ms-migrate: {finding}", file=sys.stderr)

@@ -7,7 +7,7 @@ import sys
 
 from migrate.errors import RequestError
 from migrate.lookup.names import Answer, search
-from migrate.table import Table
+from migrate.table import Table, TableError
 
 __all__ = ["configure", "run"]
 
@@ -28,7 +28,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Show each name's row or rows; a name that leads nowhere is an error with suggestions."""
     table = Table()
-    answers = [search(table, name) for name in options.name]
+    try:
+        answers = [search(table, name) for name in options.name]
+    except TableError as error:
+        raise RequestError(str(error), next_step="mend the mapping file, or reinstall") from None
     for answer in answers:
         if not answer.entries:
             raise RequestError(

@@ -119,6 +119,9 @@ def summary(analysis: Analysis) -> str:
     if manual:
         kinds = len({a.title for a in analysis.actions if a.api and a.severity != "note"})
         text += f"; {count(manual, 'use')} of {count(kinds, 'API')} need a hand"
+    graph = sum(a.count for a in analysis.actions if a.mode == "graph" and a.severity != "note")
+    if graph:
+        text += f"; Graph mode needs changes in {count(graph, 'place')}"
     return text + "."
 
 

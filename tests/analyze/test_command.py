@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from migrate.cli import main
+from migrate.table import Table
 
 GOOD = "import torch\nfrom torch import nn\nlayer = nn.ReLU()\n"
 
@@ -163,3 +164,15 @@ def test_neither_framework_is_imported(good: Path) -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_mistake_in_the_table_is_said_once(
+    good: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = good.parent / "mappings"
+    folder.mkdir()
+    (folder / "torch.nn.toml").write_text('[[api]]\ntorch = "torch.nn.ReLU"\nknid = "class"\n')
+    monkeypatch.setattr("migrate.analyze.command.Table", lambda: Table(folder))
+    assert analyze(good) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("unknown keys ['knid']") == 1

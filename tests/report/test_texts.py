@@ -22,7 +22,7 @@ def on_screen(analysis: Analysis, width: int) -> str:
 def test_summary_line(analysis: Analysis) -> None:
     assert words.summary(analysis) == (
         "69% of 13 uses port automatically (supported 1, rewritten 8, risky 2, missing 1, "
-        "unlisted 1); 4 uses of 1 API need a hand."
+        "unlisted 1); 4 uses of 1 API need a hand; Graph mode needs changes in 1 place."
     )
 
 
@@ -59,7 +59,7 @@ def test_screen_shows_everything(analysis: Analysis, width: int) -> None:
     ):
         assert part in text, part
     assert text.index("What to do") > text.index("Operators")
-    assert text.rstrip().endswith("need a hand.")
+    assert text.rstrip().endswith("Graph mode needs changes in 1 place.")
 
 
 def test_modes_and_devices_are_judged_per_row(analysis: Analysis) -> None:
