@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         notes = _notes(pool, kept, table, chosen, options)
         versions = pool.versions
     rows, cases = _tallies(notes, table)
-    if options.api:
+    if options.api and not any(":" in name for name in options.api):
         wanted = {table.canonical(name) for name in options.api}
         rows = _asked(rows, wanted, options.api) or rows
     if options.update:
