@@ -68,6 +68,7 @@ def wrong_claims(table: Table, rows: dict[str, Tally]) -> list[str]:
         name
         for name, tally in rows.items()
         if tally.verdict == "disagrees"
+        and not tally.edge_only
         and (entry := table.get(name)) is not None
         and entry.status in CLAIMS
         and "CPU" in entry.platforms

@@ -62,12 +62,17 @@ def run_trials(trials: list[Trial], folder: Path, start: int, note: Note) -> Non
                 outcome = {"skipped": str(reason)[:200]}
         if trial.random:
             record["random"] = True
-        if any(value.numel() == 0 for value in trial.inputs):
-            record["empty"] = True
+        if at_the_edge(trial.inputs):
+            record["edge"] = True
         bad = any(not text.startswith("agrees") for text in outcome.values())
         if bad and trial.text:
             record["call"] = trial.text.strip().splitlines()[-1].strip()
         note({**record, **outcome})
+
+
+def at_the_edge(inputs: list[Any]) -> bool:
+    """Inputs without elements, or without dimensions: torch computes, many kernels refuse."""
+    return any(value.numel() == 0 for value in inputs) or (bool(inputs) and inputs[0].dim() == 0)
 
 
 @dataclass(slots=True)

@@ -21,7 +21,8 @@ class Tally:
     stages: dict[str, list[int]] = field(default_factory=lambda: {s: [0, 0] for s in STAGES})
     others: dict[str, list[int]] = field(default_factory=dict)  # dtype -> agreed, tried
     random: bool = False
-    empty_only: bool = True  # nothing but inputs without elements goes wrong
+    edge_only: bool = True  # nothing but inputs without elements or dimensions goes wrong
+    graph_only: bool = True  # nothing but Graph mode goes wrong
     first: dict[str, str] = field(default_factory=dict)  # verdict -> text
     skipped: str = ""
 
@@ -50,8 +51,8 @@ class Tally:
                 self.stages[stage][0] += kind == "agrees"
             if kind != "agrees":
                 self.first.setdefault(kind, _said(trial, stage, text))
-                if kind != "refused" and not trial.get("empty"):
-                    self.empty_only = False
+                self.graph_only &= stage == "graph"
+                self.edge_only &= bool(trial.get("edge"))
         if not main and worst == "agrees":
             self.others[trial["dtype"]][0] += 1
 
@@ -78,8 +79,9 @@ class Tally:
             found["dtypes"] = {d: f"{a}/{t}" for d, (a, t) in sorted(self.others.items())}
         if self.random:
             found["random"] = True
-        if self.verdict in ("fails", "disagrees") and self.empty_only:
-            found["empty_only"] = True
+        if self.first:
+            found |= {"edge_only": True} if self.edge_only else {}
+            found |= {"graph_only": True} if self.graph_only else {}
         if self.reason:
             found["first"] = self.reason
         return found

@@ -65,10 +65,16 @@ def test_other_dtypes_are_counted_apart_but_not_forgiven() -> None:
     assert "(int64)" in tally.reason
 
 
-def test_only_empty_inputs_go_wrong() -> None:
-    notes = [_trial(0, forward="agrees"), _trial(1, forward="fails: no kernel", empty=True)]
-    assert of_case(notes).document("")["empty_only"] is True
-    assert "empty_only" not in of_case([_trial(0, forward="fails: x")]).document("")
+def test_only_inputs_at_the_edge_go_wrong() -> None:
+    notes = [_trial(0, forward="agrees"), _trial(1, forward="fails: no kernel", edge=True)]
+    assert of_case(notes).document("")["edge_only"] is True
+    assert "edge_only" not in of_case([_trial(0, forward="fails: x")]).document("")
+
+
+def test_only_graph_mode_goes_wrong() -> None:
+    found = of_case([_trial(0, forward="agrees", graph="fails: no kernel")]).document("")
+    assert found["verdict"] == "fails"
+    assert found["graph_only"] is True
 
 
 def test_what_was_never_tried_is_not_agreement() -> None:
