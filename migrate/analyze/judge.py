@@ -19,8 +19,10 @@ def judge(
 ) -> Use:
     """The use with the first reason, if any, why it does not port by itself."""
     entry = table.get(usage.api)
-    if usage.form == "unknown":
-        return Use(usage.api, usage.form, place, "MS307", "the receiver's type is not known")
+    # The table lists every member of Tensor: a stranger says that the receiver is something else.
+    no_tensor = entry is None and usage.api.startswith("torch.Tensor.")
+    if usage.form == "unknown" or no_tensor:
+        return Use(usage.api, "unknown", place, "MS307", "the receiver's type is not known")
     if entry is None:
         return Use(usage.api, usage.form, place, "MS303", "the mapping table does not list it")
     code, problem = _standing(entry, options)

@@ -142,6 +142,12 @@ def test_unknown_receivers_count_neither_way(analysed: Analysed) -> None:
     assert not analysis.must_act
 
 
+def test_a_member_that_tensors_lack_says_the_value_is_no_tensor(analysed: Analysed) -> None:
+    analysis = analysed(HEAD + "def f(x: torch.Tensor):\n    return x.image_sizes\n")
+    assert [row.api for row in analysis.operators if not row.unknown] == ["torch.Tensor"]
+    assert not analysis.must_act
+
+
 @pytest.mark.parametrize(
     ("size", "expected"),
     [
