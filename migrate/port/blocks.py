@@ -182,7 +182,11 @@ class BlockRewriter(CallRewriter):
             return self._set_data(updated_node)
         if _assigns_itself(updated_node) and not _assigns_itself(original_node):
             return cst.RemoveFromParent()  # x = x.to(device)
-        return self._assignment_without_effect(original_node, updated_node)
+        partner = self.partner(original_node)
+        if isinstance(partner, ast.Assign) and all(map(self._is_dropped_setting, partner.targets)):
+            self.context.ported += 1
+            return cst.RemoveFromParent()
+        return updated_node
 
     def _sets_data(self, node: cst.Assign) -> bool:
         """`p.data = value`, where p is a tensor or may be one."""
@@ -202,20 +206,19 @@ class BlockRewriter(CallRewriter):
 
     def visit_Assign(self, node: cst.Assign) -> None:
         super().visit_Assign(node)
-        self._raw_targets |= {
-            id(target.target) for target in node.targets if is_data(target.target)
-        }
+        partner = self.partner(node)
+        assert isinstance(partner, ast.Assign)
+        for target, place in zip(node.targets, partner.targets, strict=True):
+            if is_data(target.target) or self._is_dropped_setting(place):
+                self._raw_targets.add(id(target.target))
 
-    def _assignment_without_effect(
-        self, original: cst.Assign, updated: cst.Assign
-    ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
-        """`torch.backends.cudnn.benchmark = True`: a switch MindSpore does not have."""
-        if len(original.targets) == 1 and isinstance(original.targets[0].target, cst.Attribute):
-            usage = self.context.usage(self.partner(original.targets[0].target))
-            entry = self.table.get(usage.api) if usage else None
-            if usage and entry and entry.main.emit == "None" and self._is_library_path(usage.node):
-                return cst.RemoveFromParent()
-        return updated
+    def _is_dropped_setting(self, place: ast.expr) -> bool:
+        """`torch.backends.cudnn.benchmark = True`: a switch that MindSpore does not have."""
+        usage = self.context.usage(place)
+        entry = self.table.get(usage.api) if usage else None
+        if usage is None or entry is None or not self._is_library_path(usage.node):
+            return False
+        return entry.main.emit == "None" or "remove_statement" in entry.main.rules
 
     def is_read_later(self, place: ast.expr) -> bool:
         return alias_could_see(place, self.function, only_later_reads=True) != ""

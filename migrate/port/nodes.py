@@ -60,6 +60,8 @@ def is_cheap(node: cst.BaseExpression) -> bool:
     """A name, a path of attributes or a constant: evaluating it twice changes nothing."""
     if isinstance(node, cst.Subscript):
         return is_cheap(node.value)
+    if isinstance(node, cst.IfExp) and isinstance(node.test, cst.Call):
+        return is_cheap(node.body) and is_cheap(node.orelse)  # a member chosen by type
     return dotted_name(node) is not None or literal(node) is not None
 
 

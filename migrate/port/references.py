@@ -11,7 +11,7 @@ from migrate.findings import Finding
 from migrate.port.call import Refusal
 from migrate.port.context import Context, is_module_value, marker
 from migrate.port.join import Joiner
-from migrate.port.nodes import atomic, code, expression, fill
+from migrate.port.nodes import atomic, code, expression, fill, is_cheap
 from migrate.port.signature_cells import signature_helper
 from migrate.resolve import Usage
 from migrate.table import Entry
@@ -142,6 +142,9 @@ class References(Joiner):
         self, usage: Usage, node: cst.Name | cst.Attribute, receiver: cst.BaseExpression | None
     ) -> cst.BaseExpression:
         try:
+            if usage.alternatives and receiver is not None and is_cheap(receiver):
+                self.context.ported += 1
+                return self._by_type(usage, receiver, node)
             entry = self.row(usage)
             new = (
                 self._member(usage, entry, receiver, node)
@@ -155,6 +158,34 @@ class References(Joiner):
             return node if receiver is not None else expression(self.spelling.keep_torch(usage.api))
         self.context.ported += 1
         return new
+
+    def _by_type(
+        self, usage: Usage, receiver: cst.BaseExpression, node: cst.Name | cst.Attribute
+    ) -> cst.BaseExpression:
+        """A member whose MindSpore name depends on the class: chosen where the program runs."""
+        groups: dict[str, list[str]] = {}
+        members: dict[str, cst.BaseExpression] = {}
+        for api in (usage.api, *usage.alternatives):
+            entry = self.table.get(api)
+            if entry is None:
+                raise Refusal("the mapping table does not know it", "", "MS303")
+            member = self._member(usage, entry, receiver, node)
+            members[code(member)] = member
+            groups.setdefault(code(member), []).append(api.rpartition(".")[0])
+        texts = list(groups)
+        result = members[texts[-1]]
+        for text in reversed(texts[:-1]):
+            classes = [self._class_name(name) for name in groups[text]]
+            kinds = classes[0] if len(classes) == 1 else f"({', '.join(classes)})"
+            test = expression(f"isinstance({code(receiver)}, {kinds})")
+            result = cst.IfExp(test=test, body=members[text], orelse=result)
+        return atomic(result)
+
+    def _class_name(self, torch_name: str) -> str:
+        entry = self.table.get(torch_name)
+        if entry is None or not entry.main.mindspore:
+            raise Refusal(f"{torch_name} has no class of its own in MindSpore", "", "MS310")
+        return self.spelling.name(entry.main.mindspore)
 
     def row(self, usage: Usage) -> Entry:
         """The row of a use; where the receiver can be of several types, they must agree."""

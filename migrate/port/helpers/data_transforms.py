@@ -204,3 +204,25 @@ class RandomAdjustSharpness:
         if random.random() >= self.p:
             return img
         return ImageEnhance.Sharpness(img).enhance(self.sharpness_factor)
+
+
+def gaussian_blur(img, kernel_size, sigma=None):
+    """Blur a PIL image; without sigma it follows from the kernel size. At most one grey level off."""
+    sizes = [kernel_size] * 2 if isinstance(kernel_size, int) else list(kernel_size)
+    if sigma is None:
+        sigma = [0.3 * ((size - 1) * 0.5 - 1) + 0.8 for size in sizes]
+    spread = [float(sigma)] * 2 if isinstance(sigma, (int, float)) else [float(s) for s in sigma]
+    # One number stands for both axes.
+    spread = (spread * 2)[:2]
+    return Image.fromarray(vision.GaussianBlur(sizes, spread)(img))
+
+
+class GaussianBlur:
+    """Blur with a sigma drawn anew for each image, the same for both axes."""
+
+    def __init__(self, kernel_size, sigma=(0.1, 2.0)):
+        self.kernel_size = kernel_size
+        self.sigma = (sigma, sigma) if isinstance(sigma, (int, float)) else sigma
+
+    def __call__(self, img):
+        return gaussian_blur(img, self.kernel_size, random.uniform(*self.sigma))

@@ -14,20 +14,6 @@ def cholesky_inverse(L, upper=False):
     return ops.inverse(product)
 
 
-def svd_of(input, some=True, compute_uv=True):
-    """torch.svd: U, S, V. MindSpore gives S first."""
-    if not compute_uv:
-        values = ops.svd(input, compute_uv=False)
-        rows, columns = input.shape[-2:]
-        return (
-            ops.zeros((*input.shape[:-2], rows, rows), input.dtype),
-            values,
-            ops.zeros((*input.shape[:-2], columns, columns), input.dtype),
-        )
-    values, left, right = ops.svd(input, full_matrices=not some)
-    return left, values, right
-
-
 def linalg_svd(A, full_matrices=True, driver=None):
     """torch.linalg.svd: U, S and V transposed."""
     values, left, right = ops.svd(A, full_matrices=full_matrices)
@@ -141,3 +127,12 @@ def householder_product(A, tau):
         scale = tau[..., i : i + 1].expand_dims(-1)
         product = ops.matmul(product, eye - scale * ops.matmul(v, v.swapaxes(-2, -1)))
     return product[..., :columns]
+
+
+def ormqr(input, tau, other, left=True, transpose=False):
+    """torch's ormqr: a product with the whole orthogonal matrix of a QR decomposition."""
+    rows = input.shape[-2]
+    wide = ops.pad(input, (0, rows - input.shape[-1])) if rows > input.shape[-1] else input
+    q = householder_product(wide, tau)
+    q = q.swapaxes(-2, -1) if transpose else q
+    return ops.matmul(q, other) if left else ops.matmul(other, q)

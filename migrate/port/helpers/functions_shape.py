@@ -88,15 +88,6 @@ def unravel_index(indices, shape):
     return result
 
 
-def unfold_copy(input, dimension, size, step):
-    """torch's unfold: sliding windows of one dimension, as a new last dimension."""
-    axis = dimension + input.ndim if dimension < 0 else dimension
-    first = ops.arange(0, input.shape[axis] - size + 1, step)
-    places = first.expand_dims(1) + ops.arange(size).expand_dims(0)
-    windows = ops.gather(input, places, axis)
-    return ops.moveaxis(windows, axis + 1, -1)
-
-
 def vander(x, N=None, increasing=False):
     """torch's vander: powers of a vector, falling unless increasing."""
     matrix = ops.vander(x, x.shape[0] if N is None else N)
@@ -129,3 +120,17 @@ def isin(elements, test_elements, assume_unique=False, invert=False):
 def bitwise_not(input):
     """torch's bitwise_not; in MindSpore `~` is a logical not for every dtype."""
     return ops.logical_not(input) if input.dtype == mindspore.bool_ else -1 - input
+
+
+def slice_copy(input, dim=0, start=None, end=None, step=1):
+    """A slice of one dimension."""
+    axis = dim + input.ndim if dim < 0 else dim
+    return input[(*(slice(None),) * axis, slice(start, end, step))]
+
+
+def norm_except_dim(v, pow=2, dim=0):
+    """torch's norm_except_dim: the norm of every slice along one dimension."""
+    if dim == -1:
+        return ops.vector_norm(v, ord=pow)
+    axes = tuple([axis for axis in range(v.ndim) if axis != dim])
+    return ops.vector_norm(v, ord=pow, axis=axes, keepdims=True)
