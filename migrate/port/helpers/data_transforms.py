@@ -207,7 +207,7 @@ class RandomAdjustSharpness:
 
 
 def gaussian_blur(img, kernel_size, sigma=None):
-    """Blur a PIL image; without sigma it follows from the kernel size. At most one grey level off."""
+    """Blur a PIL image, up to two grey levels off; sigma may follow from the kernel size."""
     sizes = [kernel_size] * 2 if isinstance(kernel_size, int) else list(kernel_size)
     if sigma is None:
         sigma = [0.3 * ((size - 1) * 0.5 - 1) + 0.8 for size in sizes]
