@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
-from migrate.port.blocks import is_gone, without_empty
 from migrate.port.steps import StepRewriter
+from migrate.port.suites import is_gone, without_empty
 from migrate.resolve.modules import Modules, absolute_name
 from migrate.resolve.values import External
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from migrate.port.blocks import GONE, without_empty
+from migrate.port.suites import GONE, without_empty
 
 _PURE = (
     cst.Name,

@@ -10,9 +10,10 @@ from typing import Any
 
 import libcst as cst
 
-from migrate.port.blocks import BlockRewriter, is_gone
+from migrate.port.blocks import BlockRewriter
 from migrate.port.context import Context, is_module_value
 from migrate.port.nodes import code
+from migrate.port.suites import is_gone
 from migrate.port.train_step.plan import Plans, StepPlan, plan_steps
 from migrate.port.train_step.write import (
     backward_statements,

@@ -11,7 +11,7 @@ from enum import Enum
 from mindspore import nn
 
 # Builder functions by name, filled by register_model.
-BUILTIN_MODELS = {}
+BUILTIN_MODELS: dict = {}
 
 
 class ClassCount:

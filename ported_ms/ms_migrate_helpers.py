@@ -1,0 +1,868 @@
+"""Pieces with torch's signatures and semantics that the ported code uses. Made by ms-migrate; yours to edit."""
+
+import bisect
+import itertools
+import json
+import math
+import mindspore
+import mindspore.dataset as ds
+import numpy as np
+import os
+from PIL import Image
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from mindspore import Parameter, Tensor, communication, nn, ops
+from mindspore.dataset import vision
+from mindspore.experimental.optim import lr_scheduler
+from pathlib import Path
+
+
+def save(obj, f):
+    """Save nested dicts, lists, numbers, strings and tensors as one .ckpt file under any name."""
+    tensors = []
+
+    def describe(value):
+        if isinstance(value, (Tensor, np.ndarray)):
+            kind = "tensor" if isinstance(value, Tensor) else "array"
+            data = value.asnumpy() if kind == "tensor" else value
+            name = f"{kind}.{len(tensors)}"
+            tensors.append({"name": name, "data": Tensor(data)})
+            return {kind: name}
+        if isinstance(value, dict):
+            return {"dict": [[describe(key), describe(item)] for key, item in value.items()]}
+        if isinstance(value, (list, tuple)):
+            kind = "tuple" if isinstance(value, tuple) else "list"
+            return {kind: [describe(item) for item in value]}
+        if isinstance(value, np.generic):
+            return value.item()
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        raise TypeError(f"cannot save a {type(value).__name__}: keep tensors, numbers and strings")
+
+    structure = json.dumps(describe(obj)).encode()
+    tensors.append({"name": "structure", "data": Tensor(np.frombuffer(structure, np.uint8).copy())})
+    aside = f"{os.fspath(f)}.saving.ckpt"
+    mindspore.save_checkpoint(tensors, aside)
+    os.replace(aside, f)
+
+
+def load(f, map_location=None, weights_only=None):
+    """Load what `save` wrote; a plain MindSpore checkpoint gives its parameters by name."""
+    with open(f, "rb") as stream:
+        if stream.read(2) == b"PK":
+            raise ValueError(
+                f"{f} is a torch checkpoint: convert it with `ms-migrate weights` first"
+            )
+    path = os.fspath(f)
+    if not path.endswith(".ckpt"):
+        # MindSpore insists on the ending.
+        link = f"{path}.loading.ckpt"
+        if os.path.lexists(link):
+            os.remove(link)
+        os.symlink(os.path.abspath(path), link)
+        try:
+            values = mindspore.load_checkpoint(link)
+        finally:
+            os.remove(link)
+    else:
+        values = mindspore.load_checkpoint(path)
+    if "structure" not in values:
+        return dict(values)
+
+    def rebuild(value):
+        if not isinstance(value, dict):
+            return value
+        ((kind, content),) = value.items()
+        if kind in ("tensor", "array"):
+            data = values[content].asnumpy()
+            return Tensor(data) if kind == "tensor" else data
+        if kind == "dict":
+            return {rebuild(key): rebuild(item) for key, item in content}
+        items = [rebuild(item) for item in content]
+        return tuple(items) if kind == "tuple" else items
+
+    return rebuild(json.loads(values["structure"].asnumpy().tobytes().decode()))
+
+
+class Sampler:
+    """Base of classes that give the indices of one epoch."""
+
+    def __init__(self, data_source=None):
+        pass
+
+    def __iter__(self):
+        raise NotImplementedError
+
+
+class DistributedSampler(Sampler):
+    """The indices of this rank: filled up (or cut) so that all ranks have equally many."""
+
+    def __init__(
+        self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False
+    ):
+        self.dataset = dataset
+        self.num_replicas = communication.get_group_size() if num_replicas is None else num_replicas
+        self.rank = communication.get_rank() if rank is None else rank
+        self.shuffle, self.seed, self.epoch = shuffle, seed, 0
+        self.drop_last = drop_last
+        share = len(dataset) / self.num_replicas
+        self.num_samples = math.floor(share) if drop_last else math.ceil(share)
+        self.total_size = self.num_samples * self.num_replicas
+
+    def __iter__(self):
+        indices = list(range(len(self.dataset)))
+        if self.shuffle:
+            # Seeded by the epoch alone: every rank must draw the same order.
+            indices = (
+                np.random.default_rng(self.seed + self.epoch).permutation(len(indices)).tolist()
+            )
+        while len(indices) < self.total_size:
+            indices += indices[: self.total_size - len(indices)]
+        return iter(indices[self.rank : self.total_size : self.num_replicas])
+
+    def __len__(self):
+        return self.num_samples
+
+    def set_epoch(self, epoch):
+        self.epoch = epoch
+
+
+def default_collate(batch):
+    """Stack samples into one array per field; tuples, lists and dicts keep their form."""
+    first = batch[0]
+    if isinstance(first, dict):
+        return {key: default_collate([sample[key] for sample in batch]) for key in first}
+    if isinstance(first, (tuple, list)):
+        return [default_collate(list(field)) for field in zip(*batch, strict=True)]
+    return np.stack([as_array(sample) for sample in batch])
+
+
+def as_array(value):
+    """A Tensor, number or image as a numpy array."""
+    return value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
+
+
+def flat_leaves(batch):
+    """The values in a batch, one after the other."""
+    if isinstance(batch, dict):
+        return [leaf for value in batch.values() for leaf in flat_leaves(value)]
+    if isinstance(batch, (tuple, list)):
+        return [leaf for value in batch for leaf in flat_leaves(value)]
+    return [batch]
+
+
+def rebuilt(form, leaves):
+    """A batch of the given form, its values taken from an iterator."""
+    if isinstance(form, dict):
+        return {key: rebuilt(value, leaves) for key, value in form.items()}
+    if isinstance(form, (tuple, list)):
+        return [rebuilt(value, leaves) for value in form]
+    return next(leaves)
+
+
+def as_tensor_or_list(leaf):
+    """Arrays become Tensors, arrays of text become lists, all else stays."""
+    if not isinstance(leaf, np.ndarray):
+        return leaf
+    return leaf.tolist() if leaf.dtype.kind in "SU" else Tensor(leaf)
+
+
+class Batches:
+    """What mindspore.dataset reads: item i is batch i as a flat tuple of arrays."""
+
+    def __init__(self, dataset, indices, collate_fn):
+        self.dataset = dataset
+        self.indices = indices
+        self.collate_fn = collate_fn
+
+    def __len__(self):
+        return len(self.indices)
+
+    def batch(self, number):
+        chosen = self.indices[number]
+        if isinstance(chosen, (list, tuple)):
+            return self.collate_fn([self.dataset[index] for index in chosen])
+        return self.collate_fn(self.dataset[chosen])
+
+    def __getitem__(self, number):
+        return tuple(as_array(leaf) for leaf in flat_leaves(self.batch(int(number))))
+
+
+class DataLoader:
+    """A dataset in batches of Tensors. Workers are threads: forking after an operator may hang."""
+
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=None,
+        sampler=None,
+        batch_sampler=None,
+        num_workers=0,
+        collate_fn=None,
+        pin_memory=False,
+        drop_last=False,
+        timeout=0,
+        worker_init_fn=None,
+        multiprocessing_context=None,
+        generator=None,
+        *,
+        prefetch_factor=None,
+        persistent_workers=False,
+        pin_memory_device="",
+        in_order=True,
+    ):
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.workers = min(max(num_workers, 1), os.cpu_count())
+        self.iterable = isinstance(dataset, IterableDataset)
+        if sampler is None and not self.iterable:
+            sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+        if batch_sampler is None and batch_size is not None and not self.iterable:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn
+
+    def __len__(self):
+        if not self.iterable:
+            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        if self.batch_size is None:
+            return len(self.dataset)
+        full, rest = divmod(len(self.dataset), self.batch_size)
+        return full + (rest > 0 and not self.drop_last)
+
+    def __iter__(self):
+        collate = self.collate_fn
+        if collate is None:
+            collate = unchanged if self.batch_size is None else default_collate
+        if self.iterable:
+            batches = self._streamed(collate)
+        else:
+            order = list(self.sampler if self.batch_sampler is None else self.batch_sampler)
+            source = Batches(self.dataset, order, collate)
+            batches = self._piped(source) if self.collate_fn is None else self._threaded(source)
+        for batch in batches:
+            yield rebuilt(batch, map(as_tensor_or_list, flat_leaves(batch)))
+
+    def _piped(self, source):
+        """Through mindspore.dataset, which wants to know the number of columns first."""
+        if len(source) == 0:
+            return
+        form = source.batch(0)
+        pipe = ds.GeneratorDataset(
+            source,
+            column_names=[f"column_{number}" for number in range(len(flat_leaves(form)))],
+            shuffle=False,
+            num_parallel_workers=self.workers,
+            python_multiprocessing=False,
+        )
+        for leaves in pipe.create_tuple_iterator(num_epochs=1, output_numpy=True):
+            yield rebuilt(form, iter(leaves))
+
+    def _threaded(self, source):
+        """A collate_fn may return anything, so its batches stay Python objects."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            waiting = deque()
+            for number in range(len(source)):
+                waiting.append(pool.submit(source.batch, number))
+                if len(waiting) > 2 * self.workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def _streamed(self, collate):
+        """An IterableDataset is read in the main thread."""
+        if self.batch_size is None:
+            yield from (collate(sample) for sample in self.dataset)
+            return
+        samples = []
+        for sample in self.dataset:
+            samples.append(sample)
+            if len(samples) == self.batch_size:
+                yield collate(samples)
+                samples = []
+        if samples and not self.drop_last:
+            yield collate(samples)
+
+
+def unchanged(sample):
+    """batch_size=None: every sample is a batch of its own."""
+    return sample
+
+
+class SequentialSampler(Sampler):
+    """All indices in order."""
+
+    def __init__(self, data_source):
+        self.data_source = data_source
+
+    def __iter__(self):
+        return iter(range(len(self.data_source)))
+
+    def __len__(self):
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler):
+    """All indices in random order, or num_samples of them."""
+
+    def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
+        self.data_source = data_source
+        self.replacement = replacement
+        self.num_samples = num_samples or len(data_source)
+
+    def __iter__(self):
+        size = len(self.data_source)
+        if self.replacement:
+            return iter(np.random.randint(0, size, self.num_samples).tolist())
+        rounds = math.ceil(self.num_samples / size)
+        order = np.concatenate([np.random.permutation(size) for _ in range(rounds)])
+        return iter(order[: self.num_samples].tolist())
+
+    def __len__(self):
+        return self.num_samples
+
+
+class BatchSampler(Sampler):
+    """Groups the indices of another sampler into lists of batch_size."""
+
+    def __init__(self, sampler, batch_size, drop_last):
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self):
+        batch = []
+        for index in self.sampler:
+            batch.append(index)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self):
+        full, rest = divmod(len(self.sampler), self.batch_size)
+        return full + (rest > 0 and not self.drop_last)
+
+
+class Dataset:
+    """Base of datasets that give a sample for an index."""
+
+    def __getitem__(self, index):
+        raise NotImplementedError
+
+    def __add__(self, other):
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """Base of datasets that can only be read from front to back."""
+
+    def __add__(self, other):
+        return ChainDataset([self, other])
+
+
+class Subset(Dataset):
+    """The samples of a dataset at the given indices."""
+
+    def __init__(self, dataset, indices):
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index):
+        return self.dataset[self.indices[index]]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+class ConcatDataset(Dataset):
+    """Several datasets one after the other."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        self.cumulative_sizes = list(itertools.accumulate(len(one) for one in self.datasets))
+
+    def __getitem__(self, index):
+        if index < 0:
+            index += len(self)
+        number = bisect.bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[number - 1] if number else 0
+        return self.datasets[number][index - before]
+
+    def __len__(self):
+        return self.cumulative_sizes[-1]
+
+
+class ChainDataset(IterableDataset):
+    """Several iterable datasets one after the other."""
+
+    def __init__(self, datasets):
+        self.datasets = datasets
+
+    def __iter__(self):
+        return itertools.chain.from_iterable(self.datasets)
+
+    def __len__(self):
+        return sum(len(one) for one in self.datasets)
+
+
+class Compose:
+    """Apply transforms in turn: to PIL images at first, to CHW arrays after ToTensor."""
+
+    def __init__(self, transforms):
+        self.transforms = list(transforms)
+        arrays = (vision.ToTensor, PILToTensor, ToDtype)
+        on_arrays = (vision.Normalize, vision.RandomErasing, vision.Erase)
+        layout_changed = False
+        for one in self.transforms:
+            from_mindspore = type(one).__module__.startswith("mindspore")
+            if layout_changed and from_mindspore and not isinstance(one, on_arrays):
+                raise TypeError(
+                    f"{type(one).__name__} takes images, but comes after ToTensor: "
+                    "it would mistake channels for rows. Move ToTensor behind it."
+                )
+            layout_changed = layout_changed or isinstance(one, arrays)
+
+    def __call__(self, img):
+        for transform in self.transforms:
+            img = transform(img)
+        return img
+
+
+class PILToTensor:
+    """A PIL image as a CHW array of its own type, without scaling."""
+
+    def __call__(self, pic):
+        array = np.array(pic)
+        return array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+
+
+class ToDtype:
+    """An image as a CHW array of another type; with scale, 0 to 255 becomes 0 to 1."""
+
+    def __init__(self, dtype, scale=False):
+        self.dtype = np.dtype(str(dtype).rpartition(".")[2].lower())
+        self.scale = scale
+
+    def __call__(self, image):
+        array = PILToTensor()(image) if isinstance(image, Image.Image) else np.asarray(image)
+        if not self.scale or array.dtype.kind == self.dtype.kind:
+            return array.astype(self.dtype)
+        if self.dtype.kind == "f":
+            return (array / np.iinfo(array.dtype).max).astype(self.dtype)
+        most = np.iinfo(self.dtype).max
+        return (array * (most + 1 - 1e-3)).astype(self.dtype)
+
+
+class ToPILImage:
+    """A CHW Tensor, CHW float array or HWC uint8 array as a PIL image."""
+
+    def __init__(self, mode=None):
+        self.mode = mode
+
+    def __call__(self, pic):
+        array = pic.asnumpy() if isinstance(pic, Tensor) else np.asarray(pic)
+        if array.ndim == 3 and (isinstance(pic, Tensor) or array.dtype.kind == "f"):
+            array = array.transpose(1, 2, 0)
+        if array.dtype.kind == "f":
+            array = (array * 255).astype(np.uint8)
+        return Image.fromarray(array[:, :, 0] if array.shape[2:] == (1,) else array, self.mode)
+
+
+IMG_EXTENSIONS = (
+    ".jpg",
+    ".jpeg",
+    ".png",
+    ".ppm",
+    ".bmp",
+    ".pgm",
+    ".tif",
+    ".tiff",
+    ".webp",
+)
+
+
+class VisionDataset(Dataset):
+    """Base of image datasets: applies the transforms to image and target."""
+
+    def __init__(self, root=None, transforms=None, transform=None, target_transform=None):
+        self.root = root
+        self.transforms = transforms
+        self.transform = transform
+        self.target_transform = target_transform
+
+    def transformed(self, image, target):
+        if self.transforms is not None:
+            return self.transforms(image, target)
+        if self.transform is not None:
+            image = self.transform(image)
+        if self.target_transform is not None:
+            target = self.target_transform(target)
+        return image, target
+
+
+def default_loader(path):
+    """An image file as an RGB PIL image."""
+    with Image.open(path) as image:
+        return image.convert("RGB")
+
+
+class DatasetFolder(VisionDataset):
+    """One folder a class; classes and files in alphabetical order."""
+
+    def __init__(
+        self,
+        root,
+        loader,
+        extensions=None,
+        transform=None,
+        target_transform=None,
+        is_valid_file=None,
+        allow_empty=False,
+    ):
+        super().__init__(root, transform=transform, target_transform=target_transform)
+        self.loader = loader
+        self.classes = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
+        self.class_to_idx = {name: number for number, name in enumerate(self.classes)}
+        self.samples = []
+        for name in self.classes:
+            found = 0
+            for folder, _, files in sorted(os.walk(Path(root) / name, followlinks=True)):
+                for path in (os.path.join(folder, file) for file in sorted(files)):
+                    fits = is_valid_file(path) if is_valid_file else _ends_with(path, extensions)
+                    if fits:
+                        self.samples.append((path, self.class_to_idx[name]))
+                        found += 1
+            if not found and not allow_empty:
+                raise FileNotFoundError(f"no valid file in class {name}")
+        self.targets = [target for _, target in self.samples]
+
+    def __getitem__(self, index):
+        path, target = self.samples[index]
+        return self.transformed(self.loader(path), target)
+
+    def __len__(self):
+        return len(self.samples)
+
+
+def _ends_with(path, extensions):
+    return path.lower().endswith(tuple(extensions))
+
+
+class ImageFolder(DatasetFolder):
+    """DatasetFolder of image files."""
+
+    def __init__(
+        self,
+        root,
+        transform=None,
+        target_transform=None,
+        loader=default_loader,
+        is_valid_file=None,
+        allow_empty=False,
+    ):
+        super().__init__(
+            root,
+            loader,
+            IMG_EXTENSIONS,
+            transform=transform,
+            target_transform=target_transform,
+            is_valid_file=is_valid_file,
+            allow_empty=allow_empty,
+        )
+        self.imgs = self.samples
+
+
+def full(size, fill_value, dtype=None):
+    """torch's full: the dtype follows the value. MindSpore's default is int64."""
+    if dtype is None:
+        if isinstance(fill_value, bool):
+            dtype = mindspore.bool_
+        elif isinstance(fill_value, int):
+            dtype = mindspore.int64
+        elif isinstance(fill_value, Tensor):
+            dtype = fill_value.dtype
+        else:
+            dtype = mindspore.float32
+    return ops.full(size, fill_value, dtype=dtype)
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    """torch's topk; MindSpore gives the positions as int32."""
+    values, indices = ops.topk(input, k, dim=dim, largest=largest, sorted=sorted)
+    return values, indices.astype(mindspore.int64)
+
+
+def scatter(input, dim, index, src, reduce=None):
+    """torch's scatter: src may be a number, or a tensor larger than index."""
+    if isinstance(src, (int, float, bool)):
+        src = ops.full_like(index, src, dtype=input.dtype)
+    elif src.shape != index.shape:
+        place = ()
+        for size in index.shape:
+            place += (slice(0, size),)
+        src = src[place]
+    if reduce is None:
+        return ops.tensor_scatter_elements(input, index, src, axis=dim)
+    if reduce == "add":
+        return ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="add")
+    return ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="mul")
+
+
+class CrossEntropyLoss(nn.CrossEntropyLoss):
+    """nn.CrossEntropyLoss for class indices of any integer type, or class probabilities."""
+
+    def __init__(
+        self,
+        weight=None,
+        size_average=None,
+        ignore_index=-100,
+        reduce=None,
+        reduction="mean",
+        label_smoothing=0.0,
+    ):
+        super().__init__(weight, ignore_index, reduction, label_smoothing)
+
+    def construct(self, input, target):
+        if target.ndim != input.ndim:
+            target = target.astype("int32")
+        return ops.cross_entropy(
+            input, target, self.weight, self.ignore_index, self.reduction, self.label_smoothing
+        )
+
+
+_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
+
+
+def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
+    """Names and parameters, without the running statistics."""
+    for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
+        if not name.endswith(_RUNNING):
+            yield name, parameter
+
+
+def parameters(module, recurse=True):
+    """The parameters, without the running statistics."""
+    for _, parameter in named_parameters(module, recurse=recurse):
+        yield parameter
+
+
+def _kept_share(momentum):
+    """torch states the weight of the new batch, MindSpore that of the running value."""
+    if momentum is None:
+        raise NotImplementedError(
+            "momentum=None, a cumulative average, has no counterpart in MindSpore"
+        )
+    return 1 - momentum
+
+
+class BatchNorm2d(nn.BatchNorm2d):
+    """nn.BatchNorm2d with torch's arguments."""
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-05,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(
+            num_features,
+            eps=eps,
+            momentum=_kept_share(momentum),
+            affine=affine,
+            use_batch_statistics=None if track_running_stats else True,
+            dtype=dtype or mindspore.float32,
+        )
+        self.beta.requires_grad = affine and bias
+
+
+class LambdaLR(lr_scheduler.LambdaLR):
+    """Multiply the first learning rate by a function of the epoch, an int as in torch."""
+
+    def get_lr(self):
+        epoch = int(self.last_epoch)
+        return [
+            lr * factor(epoch) for factor, lr in zip(self.lr_lambdas, self.base_lrs, strict=True)
+        ]
+
+
+def optimizer_state_dict(optimizer):
+    """Everything the optimizer changes, learning rates included, by name as numpy arrays."""
+    return {p.name: p.asnumpy() for p in [*optimizer.get_parameters(), *optimizer.lrs]}
+
+
+def load_optimizer_state_dict(optimizer, state_dict):
+    """Put back what optimizer_state_dict gave."""
+    for parameter in [*optimizer.get_parameters(), *optimizer.lrs]:
+        parameter.set_data(Tensor(state_dict[parameter.name], parameter.dtype))
+
+
+def _counters(scheduler):
+    return {name: value for name, value in vars(scheduler).items() if isinstance(value, Parameter)}
+
+
+def scheduler_state_dict(scheduler):
+    """The schedule's counters and the learning rates it last set."""
+    state = {name: value.asnumpy().item() for name, value in _counters(scheduler).items()}
+    state["last_lr"] = [float(lr) for lr in scheduler.get_last_lr()]
+    inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
+    state["schedulers"] = [scheduler_state_dict(one) for one in inner]
+    return state
+
+
+def load_scheduler_state_dict(scheduler, state_dict):
+    """Put back what scheduler_state_dict gave; the optimizer's learning rates follow."""
+    inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
+    for one, state in zip(inner, state_dict["schedulers"], strict=True):
+        load_scheduler_state_dict(one, state)
+    for name, parameter in _counters(scheduler).items():
+        parameter.set_data(Tensor(state_dict[name], parameter.dtype))
+    for lr, value in zip(scheduler.optimizer.lrs, state_dict["last_lr"], strict=True):
+        lr.set_data(Tensor(value, lr.dtype))
+
+
+def init_process_group(
+    backend=None,
+    init_method=None,
+    timeout=None,
+    world_size=-1,
+    rank=-1,
+    store=None,
+    group_name="",
+    pg_options=None,
+    device_id=None,
+    _ranks=None,
+):
+    """Join the processes that msrun started; gradients are averaged over them."""
+    communication.init()
+    mindspore.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+
+
+def _world(group):
+    return communication.GlobalComm.WORLD_COMM_GROUP if group is None else group
+
+
+def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
+    """The sum (maximum, ...) of this tensor over all processes."""
+    return ops.AllReduce(op, _world(group))(tensor)
+
+
+def compiled(step):
+    """Compile a step in Graph mode; in PyNative mode leave it as it is."""
+    graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
+    return mindspore.jit(step) if graph else step
+
+
+def mixed_precision(model, enabled=True, dtype=mindspore.float16):
+    """Let a model compute in lower precision where that is safe, once and for all."""
+    if enabled and not getattr(model, "_uses_mixed_precision", False):
+        mindspore.amp.auto_mixed_precision(model, amp_level="O1", dtype=dtype)
+        model._uses_mixed_precision = True
+
+
+class GradientReducer:
+    """Averages gradients over all processes; with one process it passes them on."""
+
+    def __init__(self, parameters):
+        try:
+            size = mindspore.communication.get_group_size()
+        except RuntimeError:
+            size = 1
+        self.reduce = None
+        if size > 1:
+            self.reduce = nn.DistributedGradReducer(parameters, mean=True, degree=size)
+
+    def __call__(self, gradients):
+        if self.reduce is None:
+            return gradients
+        return mindspore.mutable(self.reduce(gradients))
+
+
+class GradScaler:
+    """torch's GradScaler: scales the loss, drops steps whose gradients overflowed, adapts the
+    scale.
+    """
+
+    def __init__(
+        self,
+        device="cuda",
+        init_scale=65536.0,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+    ):
+        self.enabled = enabled
+        self.factor = mindspore.Parameter(
+            mindspore.Tensor(init_scale if enabled else 1.0, mindspore.float32),
+            name="loss_scale",
+            requires_grad=False,
+        )
+        self.growth_factor = growth_factor
+        self.backoff_factor = backoff_factor
+        self.growth_interval = growth_interval
+        self.growth_tracker = 0
+        self.unscaled = False
+        self.overflowed = False
+
+    def scale(self, loss):
+        return loss * self.factor.astype(loss.dtype)
+
+    def unscale(self, gradients):
+        """Gradients of the bare loss; also looks for overflow."""
+        self.unscaled = True
+        if not self.enabled:
+            return gradients
+        self.overflowed = not bool(mindspore.amp.all_finite(gradients))
+        inverse = 1.0 / self.factor
+        return mindspore.mutable(tuple(g * inverse.astype(g.dtype) for g in gradients))
+
+    def step(self, optimizer, gradients):
+        """Step, unless a gradient is infinite or not a number."""
+        if not self.unscaled:
+            gradients = self.unscale(gradients)
+        if not self.overflowed:
+            optimizer(gradients)
+
+    def update(self, new_scale=None):
+        if self.enabled:
+            if new_scale is not None:
+                self._set(float(new_scale))
+            elif self.overflowed:
+                self._set(self.get_scale() * self.backoff_factor)
+                self.growth_tracker = 0
+            else:
+                self.growth_tracker += 1
+                if self.growth_tracker == self.growth_interval:
+                    self._set(self.get_scale() * self.growth_factor)
+                    self.growth_tracker = 0
+        self.unscaled = self.overflowed = False
+
+    def get_scale(self):
+        return float(self.factor.asnumpy())
+
+    def is_enabled(self):
+        return self.enabled
+
+    def state_dict(self):
+        if not self.enabled:
+            return {}
+        return {"scale": self.get_scale(), "growth_tracker": self.growth_tracker}
+
+    def load_state_dict(self, state):
+        if self.enabled:
+            self._set(float(state["scale"]))
+            self.growth_tracker = int(state["growth_tracker"])
+
+    def _set(self, value):
+        self.factor.set_data(mindspore.Tensor(value, mindspore.float32))

@@ -1,0 +1,35 @@
+"""ported_ms/ is what the porter gives for reference_pt/, to the letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from migrate.port.tree import Options, port_tree
+from migrate.project import discover
+from migrate.table import Table
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def test_ported_ms_is_the_port_of_reference_pt(table: Table) -> None:
+    reference = CHECKOUT / "reference_pt"
+    tree = port_tree([reference], discover([reference]), table, Options(jobs=1))
+    expected = {str(path): ported.text for path, ported in tree.files.items()}
+    expected |= {str(path): text for path, text in tree.helpers.items()}
+    folder = CHECKOUT / "ported_ms"
+    committed = {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*.py"))
+    }
+    assert committed.keys() == expected.keys()
+    for name, text in expected.items():
+        assert committed[name] == text, (
+            f"{name}: run `ms-migrate port reference_pt -o ported_ms --force`"
+        )
+
+
+def test_nothing_of_the_reference_is_left_to_do(table: Table) -> None:
+    reference = CHECKOUT / "reference_pt"
+    tree = port_tree([reference], discover([reference]), table, Options(jobs=1))
+    assert tree.findings == []
+    assert not any("import torch" in ported.text for ported in tree.files.values())
