@@ -19,7 +19,7 @@ class LeNet5(nn.Cell):
         self.fc3 = nn.Dense(84, num_classes)
         self.dropout = nn.Dropout(p=dropout)
 
-        for module in [cell for _, cell in self.cells_and_names()]:
+        for _, module in self.cells_and_names():
             if isinstance(module, (nn.Conv2d, nn.Dense)):
                 module.weight.set_data(initializer(XavierUniform(1.0), module.weight.shape, module.weight.dtype))
                 module.bias.set_data(initializer("zeros", module.bias.shape, module.bias.dtype))

@@ -134,7 +134,7 @@ class ResNet(nn.Cell):
         return nn.SequentialCell(*blocks)
 
     def _init_weights(self, zero_init_residual: bool) -> None:
-        for module in [cell for _, cell in self.cells_and_names()]:
+        for _, module in self.cells_and_names():
             if isinstance(module, nn.Conv2d):
                 module.weight.set_data(initializer(HeNormal(negative_slope=0, mode="fan_out", nonlinearity="relu"), module.weight.shape, module.weight.dtype))
             elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)) and (module.gamma.requires_grad if isinstance(module, nn.BatchNorm2d) else module.affine):
@@ -145,7 +145,7 @@ class ResNet(nn.Cell):
             return
         # With its last scale at zero every block starts as the identity, which lets large
         # learning rates in early (Goyal et al., 2017).
-        for module in [cell for _, cell in self.cells_and_names()]:
+        for _, module in self.cells_and_names():
             if isinstance(module, Bottleneck) and module.bn3.gamma is not None:
                 module.bn3.gamma.set_data(initializer("zeros", module.bn3.gamma.shape, module.bn3.gamma.dtype))
             elif isinstance(module, BasicBlock) and module.bn2.gamma is not None:

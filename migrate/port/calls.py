@@ -35,11 +35,9 @@ class CallRewriter(References):
         self.sized_pools = {} if context.spelling.mint else find_sized_pools(context)
         self.vanished: set[int] = set()  # ids of new nodes that stand for calls without effect
         self.changed_in_place: dict[int, tuple[cst.BaseExpression, ast.expr, Usage]] = {}
-        self._wrapped: dict[int, cst.BaseExpression] = {}
         self._for_optimizer: set[int] = set()  # calls of parameters() that only an optimizer sees
         self._elifs: set[int] = set()
         self._functions: list[ast.AST | None] = []
-        self._kept: list[cst.CSTNode] = []  # ids are only good while the nodes live
 
     def visit_Call(self, node: cst.Call) -> None:
         super().visit_Call(node)
@@ -97,17 +95,10 @@ class CallRewriter(References):
             self.flag(partner, refusal, usage.api)
             return self._left_alone(usage, updated_node)
         self.context.ported += 1
-        safe = atomic(new)
-        if safe is not new:
-            self._wrapped[id(safe)] = new
-            self._kept.append(safe)
-            if id(new) in self.changed_in_place:
-                self.changed_in_place[id(safe)] = self.changed_in_place.pop(id(new))
+        safe = self.wrapped(new)
+        if safe is not new and id(new) in self.changed_in_place:
+            self.changed_in_place[id(safe)] = self.changed_in_place.pop(id(new))
         return safe
-
-    def bare(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        """Without the parentheses that only a larger expression would need."""
-        return self._wrapped.get(id(node), node)
 
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
         value = self.bare(updated_node.value)

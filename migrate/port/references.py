@@ -29,6 +29,8 @@ class References(Joiner):
         self.spelling = context.spelling
         self.table = context.table
         self._marks: list[list[str]] = [[]]
+        self._wrapped: dict[int, cst.BaseExpression] = {}  # with parentheses -> without
+        self._kept: list[cst.CSTNode] = []  # ids are only good while the nodes live
         self._annotations = 0
         self._quoted = dict(context.resolution.quoted)
         self._quoted_usages = {
@@ -41,6 +43,18 @@ class References(Joiner):
         self._raw_data: set[int] = (
             set()
         )  # `.data` before an in-place change: the tensor itself is meant
+
+    def wrapped(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """Fit to stand in a larger expression; `bare` takes the parentheses off again."""
+        safe = atomic(node)
+        if safe is not node:
+            self._wrapped[id(safe)] = node
+            self._kept.append(safe)
+        return safe
+
+    def bare(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """Without the parentheses that only a larger expression would need."""
+        return self._wrapped.get(id(node), node)
 
     # Findings -----------------------------------------------------------------------------------
 
@@ -179,7 +193,7 @@ class References(Joiner):
             kinds = classes[0] if len(classes) == 1 else f"({', '.join(classes)})"
             test = expression(f"isinstance({code(receiver)}, {kinds})")
             result = cst.IfExp(test=test, body=members[text], orelse=result)
-        return atomic(result)
+        return self.wrapped(result)
 
     def _class_name(self, torch_name: str) -> str:
         entry = self.table.get(torch_name)

@@ -128,7 +128,9 @@ def two_targets(node: cst.For) -> cst.For:
     net.cells_and_names()`.
     """
     iterable = node.iter
-    if not isinstance(iterable, cst.GeneratorExp) or not isinstance(node.target, cst.Name):
+    if not isinstance(iterable, cst.GeneratorExp | cst.ListComp) or not isinstance(
+        node.target, cst.Name
+    ):
         return node
     inner = iterable.for_in
     element, target = iterable.elt, inner.target
