@@ -10,9 +10,11 @@ from typing import Any
 from migrate.verify.agree import difference, flat
 from migrate.verify.bridge import to_mindspore, to_torch
 from migrate.verify.execute import AGREES, Outcome, failure
+from migrate.verify.own_layers import LAYERS
 from migrate.verify.program import Unspellable, Writer
 
 PREFIX = "module:"
+OWN = "layer:"
 _MOST = 14
 _GRAPH = 2
 _LOCAL = {
@@ -41,7 +43,7 @@ class Layer:
 def case_names() -> dict[str, list[str]]:
     from torch.testing._internal.common_modules import module_db
 
-    return {
+    return {f"{OWN}{api}": [api] for api in LAYERS} | {
         f"{PREFIX}{info.name}": [f"torch.{info.name}"] for info in module_db if not info.is_lazy
     }
 
@@ -71,21 +73,46 @@ def layers_of(key: str) -> Iterator[Layer | str]:
             yield layer
 
 
+def _own_layers(api: str) -> Iterator[Layer]:
+    import torch
+
+    draw = torch.Generator().manual_seed(13)
+    for made, shapes in LAYERS[api]:
+        inputs: list[Any] = []
+        for shape in shapes:
+            if isinstance(shape, str):
+                classes, _, sizes = shape.partition(":")
+                size = tuple(map(int, sizes.split()))
+                inputs.append(torch.randint(int(classes), size, generator=draw))
+            else:
+                inputs.append(torch.randn(shape, generator=draw).requires_grad_())
+        names = [f"x{place}" for place in range(len(inputs))]
+        text = _text(made, [], names, ", ".join(names))
+        yield Layer(api, text, [], inputs, training=True, graph=True)
+
+
+def _text(made: str, build: list[str], names: list[str], call: str) -> str:
+    """A module around the layer, as a program would have it."""
+    head = "".join(f", {name}: torch.Tensor" for name in build)
+    inner = "".join(f", {name}: torch.Tensor" for name in names)
+    return (
+        "class {name}(torch.nn.Module):\n"
+        f"    def __init__(self{head}):\n"
+        "        super().__init__()\n"
+        f"        self.layer = {made}\n\n"
+        f"    def forward(self{inner}):\n"
+        f"        return self.layer({call})\n"
+    )
+
+
 def _layer(api: str, sample: Any, training: bool) -> Layer:
     built, called = sample.constructor_input, sample.forward_input
     maker, caller = Writer(), Writer()
     made = ", ".join(maker.arguments(built.args, built.kwargs))
     call = ", ".join(caller.arguments(called.args, called.kwargs))
-    head = "".join(f", x{i}: torch.Tensor" for i in range(len(maker.inputs)))
-    inner = "".join(f", x{i}: torch.Tensor" for i in range(len(caller.inputs)))
-    text = (
-        "class {name}(torch.nn.Module):\n"
-        f"    def __init__(self{head}):\n"
-        "        super().__init__()\n"
-        f"        self.layer = {api}({made})\n\n"
-        f"    def forward(self{inner}):\n"
-        f"        return self.layer({call})\n"
-    )
+    build = [f"x{place}" for place in range(len(maker.inputs))]
+    names = [f"x{place}" for place in range(len(caller.inputs))]
+    text = _text(f"{api}({made})", build, names, call)
     return Layer(api, text, maker.inputs, caller.inputs, training)
 
 
@@ -259,7 +286,8 @@ def _plain(value: Any) -> Any:
 
 def program(key: str) -> tuple[list[Layer | str], str]:
     """All samples, and the program that defines them."""
-    layers = list(layers_of(key))
+    own = key.startswith(OWN)
+    layers = list(_own_layers(key.removeprefix(OWN)) if own else layers_of(key))
     pieces = [
         layer.text.replace("{name}", f"Sample{place}")
         for place, layer in enumerate(layers)

@@ -17,7 +17,8 @@ _KINDS = {
     "module": "modules of module_db (lazy ones left out)",
     "optimizer": "optimizers of optim_db",
     "schedule": "learning rate schedules",
-    "own": "APIs with samples of our own",
+    "layer": "layers with samples of our own",
+    "own": "functions and methods with samples of our own",
 }
 
 

@@ -21,7 +21,7 @@ def all_cases() -> dict[str, list[str]]:
 def run_case(key: str, folder: Path, start: int, note: Note) -> None:
     """Everything but operators, which the session runs itself."""
     kind = key.partition(":")[0] + ":"
-    if kind == layers.PREFIX:
+    if kind in (layers.PREFIX, layers.OWN):
         layers.run_case(key, folder, start, note)
     elif kind == own.PREFIX:
         own.run_case(key, folder, start, note)
