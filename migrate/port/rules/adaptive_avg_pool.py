@@ -5,6 +5,8 @@ To other sizes it needs the adaptive operator.
 
 from __future__ import annotations
 
+from typing import Any
+
 from migrate.port.call import Call
 from migrate.port.rules import becomes, rule
 
@@ -18,8 +20,20 @@ from migrate.port.rules import becomes, rule
         "nn.Sequential(nn.AdaptiveAvgPool2d((1, 1)))",
         "nn.SequentialCell(helpers.GlobalAvgPool2d())",
     ),
+    becomes("F.adaptive_avg_pool2d(x, 1)", "ops.mean(x, (2, 3), keep_dims=True)"),
+    becomes("F.adaptive_avg_pool3d(x, (1, 1, 1))", "ops.mean(x, (2, 3, 4), keep_dims=True)"),
+    becomes("F.adaptive_avg_pool2d(x, (7, 7))", "ops.adaptive_avg_pool2d(x, (7, 7))"),
 )
 def adaptive_avg_pool(call: Call) -> None:
     size = call.constant("output_size")
-    if size in (1, [1], (1,), (1, 1), [1, 1], (1, 1, 1), [1, 1, 1]) and size is not True:
-        call.emit = f"helpers.GlobalAvgPool{call.entry.torch[-2:]}()"
+    axes = int(call.entry.torch[-2])
+    if not (_is_one(size) or (isinstance(size, list | tuple) and all(map(_is_one, size)))):
+        return
+    if call.entry.kind == "class":
+        call.emit = f"helpers.GlobalAvgPool{axes}d()"
+    else:
+        call.emit = f"ops.mean({{input}}, {tuple(range(2, 2 + axes))}, keep_dims=True)"
+
+
+def _is_one(size: Any) -> bool:
+    return isinstance(size, int) and size == 1 and size is not True
