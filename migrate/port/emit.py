@@ -57,8 +57,7 @@ def write_call(call: Call, spelling: Spelling, rules: Rules) -> cst.BaseExpressi
     try:
         _apply_facts(call)
         for name in call.overload.rules:
-            if name != "or_helper":
-                rules[name](call)
+            rules[name](call)
         if call.emit:
             return _from_template(call, spelling)
         if call.target:

@@ -5,7 +5,7 @@ from mindspore import nn, ops
 from migrate.port.helpers.modules_shape import per_axis
 
 
-def _window_places(sample, size_in, size_out, kernel):
+def _fractional_places(sample, size_in, size_out, kernel):
     """Positions of all window elements along one axis; the last window ends at the edge."""
     window = ops.arange(size_out)
     step = (size_in - kernel) / (size_out - 1) if size_out > 1 else 0.0
@@ -65,7 +65,7 @@ class _FractionalMaxPool(nn.Cell):
         for i in range(self.spatial):
             # torch draws for the last axis first in two dimensions, last in three.
             sample = samples[: split[0], :, i if self.spatial == 3 else 1 - i]
-            taken = _window_places(sample, sizes[i], output_size[i], self.kernel_size[i])
+            taken = _fractional_places(sample, sizes[i], output_size[i], self.kernel_size[i])
             x = _take_windows(x, 2 + i, taken)
             place = _take_windows(place, 2 + i, taken)
             split += (output_size[i], self.kernel_size[i])
