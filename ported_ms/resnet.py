@@ -137,7 +137,7 @@ class ResNet(nn.Cell):
         for _, module in self.cells_and_names():
             if isinstance(module, nn.Conv2d):
                 module.weight.set_data(initializer(HeNormal(negative_slope=0, mode="fan_out", nonlinearity="relu"), module.weight.shape, module.weight.dtype))
-            elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)) and (module.gamma.requires_grad if isinstance(module, nn.BatchNorm2d) else module.affine):
+            elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)) and module.gamma.requires_grad:
                 module.gamma.set_data(initializer(1, module.gamma.shape, module.gamma.dtype))
                 module.beta.set_data(initializer(0, module.beta.shape, module.beta.dtype))
 
