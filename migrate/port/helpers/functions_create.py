@@ -22,6 +22,8 @@ def linspace(start, end, steps, dtype=None):
     """torch's linspace; MindSpore's has at least one point."""
     if steps == 0:
         return ops.zeros((0,), mindspore.float32 if dtype is None else dtype)
+    if isinstance(start, mindspore.Tensor) or isinstance(end, mindspore.Tensor):
+        start, end = (ops.cast(part, mindspore.float32) for part in (start, end))
     line = ops.linspace(start, end, steps)
     return line if dtype is None else line.astype(dtype)
 
