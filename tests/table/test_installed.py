@@ -284,7 +284,7 @@ def keywords(form: Overload) -> set[str]:
     """MindSpore parameters that a call of this form may be written with."""
     written = set(form.pin) | set(form.rename.values())
     signature = form.signature
-    if signature is None or set(form.rules) - {"or_helper"}:
+    if signature is None or set(form.rules):
         return written  # a rule may replace what is not named here
     gone = {*form.drop, *form.refuse}
     gone |= {name for name, table in form.values.items() if not any(table.values())}
@@ -321,7 +321,7 @@ def test_helpers_and_rules_exist(file):
             used = {form.helper} if form.helper else set()
             used |= set(re.findall(r"\bhelpers\.(\w+)", form.emit))
             problems += [f"{name}: no helper {h}" for h in sorted(used - set(helper_definitions()))]
-            missing = set(form.rules) - set(all_rules()) - {"or_helper"}
+            missing = set(form.rules) - set(all_rules())
             problems += [f"{name}: no rule {rule}" for rule in sorted(missing)]
     report(problems)
 
