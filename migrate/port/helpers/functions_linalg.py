@@ -95,17 +95,6 @@ def linalg_eigh(A, UPLO="L"):
     return ops.stack(values).reshape(A.shape[:-1]), ops.stack(vectors).reshape(A.shape)
 
 
-def linalg_lu_factor(A, pivot=True):
-    """torch.linalg.lu_factor; torch counts the pivots from one."""
-    factors, pivots = mindspore.scipy.linalg.lu_factor(A)
-    return factors, (pivots + 1).astype(mindspore.int32)
-
-
-def linalg_lu(A, pivot=True):
-    """torch.linalg.lu: P, L, U."""
-    return mindspore.scipy.linalg.lu(A)
-
-
 def solve_triangular(input, B, upper, left=True, unitriangular=False):
     """torch.linalg.solve_triangular, by the inverse of the triangle."""
     triangle = ops.triu(input) if upper else ops.tril(input)
