@@ -39,6 +39,14 @@ def set_requires_grad(module, requires_grad=True):
     return module
 
 
+def add_module(module, name, child):
+    """torch's add_module; a SequentialCell has to be told to run the new child."""
+    setattr(module, name, child)
+    if isinstance(module, nn.SequentialCell):
+        module._is_dynamic_name.append(False)
+        module.cell_list = list(module._cells.values())
+
+
 def set_submodule(cell, target, module, strict=False):
     """Replace the Cell at a dotted path."""
     path, _, name = target.rpartition(".")
