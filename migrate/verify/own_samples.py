@@ -21,7 +21,7 @@ INITS: dict[str, tuple[tuple[str, str], ...]] = {
     "torch.nn.init.ones_": ((_LINEAR, ""), (_CONV, "")),
     "torch.nn.init.zeros_": ((_LINEAR, ""), (_CONV, "")),
     "torch.nn.init.eye_": ((_LINEAR, ""), ("torch.nn.Linear(4, 4)", "")),
-    "torch.nn.init.dirac_": ((_CONV, ""), ("torch.nn.Conv1d(4, 6, 3)", "")),
+    "torch.nn.init.dirac_": ((_CONV, ""), ("torch.nn.Conv2d(6, 6, 3)", "groups=2")),
     "torch.nn.init.xavier_uniform_": ((_LINEAR, ""), (_LINEAR, "gain=2.0"), (_CONV, "")),
     "torch.nn.init.xavier_normal_": ((_LINEAR, ""), (_LINEAR, "gain=0.5"), (_CONV, "")),
     "torch.nn.init.kaiming_uniform_": (

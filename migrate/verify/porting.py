@@ -49,6 +49,12 @@ def port_text(text: str, folder: Path) -> Ported:
     return Ported(ported.text, helpers, _refused(text, ported.findings))
 
 
+def runs_in_graph(api: str) -> bool:
+    """Whether the row claims Graph mode at all."""
+    entry = _table().get(api)
+    return entry is None or "graph" in entry.modes
+
+
 @cache
 def _table() -> Table:
     return Table()

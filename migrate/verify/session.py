@@ -12,7 +12,7 @@ from typing import Any
 
 from migrate.verify import operators
 from migrate.verify.execute import TorchFails, run_trial
-from migrate.verify.porting import port_text
+from migrate.verify.porting import port_text, runs_in_graph
 from migrate.verify.program import Trial
 
 Note = Callable[[dict[str, Any]], None]
@@ -44,6 +44,7 @@ def run_trials(trials: list[Trial], folder: Path, start: int, note: Note) -> Non
     for place, (trial, name) in enumerate(zip(trials, names, strict=True)):
         if place < start:
             continue
+        trial.graph &= runs_in_graph(trial.api)
         record = {"place": place, "api": trial.api, "variant": trial.variant, "dtype": trial.dtype}
         note({**record, "begins": True})
         outcome: dict[str, str]
