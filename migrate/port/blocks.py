@@ -329,9 +329,26 @@ class BlockRewriter(CallRewriter):
     ) -> cst.FunctionDef:
         self._functions.pop()
         node = self._marked(updated_node)
+        node = self._with_decorator_comments(original_node, node)
         if id(self.partner(original_node)) in self.context.forwards:
             node = node.with_changes(name=cst.Name("construct"))
         return node
+
+    def _with_decorator_comments(
+        self, original: cst.FunctionDef, node: cst.FunctionDef
+    ) -> cst.FunctionDef:
+        """What stood beside a decorator that is gone stands above the function."""
+        if len(original.decorators) == len(node.decorators):
+            return node
+        kept = [text for decorator in node.decorators for text in comments(decorator)]
+        lost = []
+        for decorator in original.decorators:
+            for text in comments(decorator):
+                if text in kept:
+                    kept.remove(text)
+                else:
+                    lost.append(comment_line(text))
+        return node.with_changes(leading_lines=[*node.leading_lines, *lost])
 
     def leave_IndentedBlock(
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock

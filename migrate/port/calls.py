@@ -15,6 +15,7 @@ from migrate.port.pool_sizes import find_sized_pools
 from migrate.port.references import References
 from migrate.port.rules import all_rules
 from migrate.resolve import Usage
+from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import PARAMETER, UNKNOWN, Instance, Known, Value, is_tensor, options_of
 from migrate.table import Entry
 
@@ -159,12 +160,26 @@ class CallRewriter(References):
     def _other_call(self, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
         axes = self.pools.calls.get(id(partner))
         if axes is None:
-            return updated
+            return self._by_position(partner, updated)
         spelled = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
         first = updated.args[0].with_changes(
             comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
         )
         return updated.with_changes(args=[first, cst.Arg(expression(spelled))])
+
+    def _by_position(self, partner: ast.Call, updated: cst.Call) -> cst.Call:
+        """`layer(input=x)`: torch's layers call their input so, MindSpore's each as they like."""
+        lone = len(updated.args) == 1 and updated.args[0].keyword is not None
+        if not lone or partner.keywords[0].arg != "input":
+            return updated
+        kinds = options_of(self.context.type(partner.func))
+        if not all(
+            isinstance(k, Instance) and isinstance(k.cls, str) and is_module(k.cls) for k in kinds
+        ):
+            return updated
+        return updated.with_changes(
+            args=[updated.args[0].with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)]
+        )
 
     def _left_alone(self, usage: Usage, updated: cst.Call) -> cst.BaseExpression:
         """Keep the call.

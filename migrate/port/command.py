@@ -13,7 +13,7 @@ from pathlib import Path
 
 from migrate.errors import RequestError
 from migrate.port.tree import Options, PortedTree, port_tree, write_tree
-from migrate.project import discover
+from migrate.project import Project, discover
 from migrate.table import Table
 
 FORMATS = ("text", "json")
@@ -41,6 +41,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--target", choices=("nn", "mint"), default="nn", help="API family to emit (default: nn)"
+    )
+    parser.add_argument(
+        "--scaffold",
+        action="store_true",
+        help="also write launch scripts: one device, several devices (msrun), evaluation",
     )
     parser.add_argument(
         "--input-shape",
@@ -76,10 +81,20 @@ def run(options: argparse.Namespace) -> int:
             where=str(first.path) if first else "",
             next_step=first.next_step if first else "",
         )
+    if options.scaffold and options.in_place:
+        raise RequestError(
+            "--scaffold needs an output directory of its own",
+            next_step="use -o DIR, or port in place without --scaffold",
+        )
     if options.in_place and not options.force:
         _require_clean(options.paths)
+    if options.output is not None:
+        project = _without_output(project, options.paths, options.output)
     settings = Options(
-        mint=options.target == "mint", input_shapes=dict(options.input_shape), jobs=options.jobs
+        mint=options.target == "mint",
+        input_shapes=dict(options.input_shape),
+        jobs=options.jobs,
+        output=options.output,
     )
     tree = port_tree(options.paths, project, Table(), settings)
     if all(ported.problem is not None for ported in tree.files.values()):
@@ -88,6 +103,10 @@ def run(options: argparse.Namespace) -> int:
         raise RequestError(
             f"{problem.message} [{problem.code}]", where=problem.where, next_step=problem.next_step
         )
+    if options.scaffold:
+        from migrate.port.scaffold import add_scaffold
+
+        add_scaffold(tree)
     if options.diff:
         sys.stdout.write(_diff(tree))
     elif options.output is not None:
@@ -102,6 +121,20 @@ def run(options: argparse.Namespace) -> int:
     return 1 if tree.findings else 0
 
 
+def _without_output(project: Project, paths: list[Path], output: Path) -> Project:
+    """An output inside the sources is no source, and the sources themselves are no output."""
+    place = output.resolve()
+    for path in paths:
+        if path.resolve() == place or (path.is_file() and path.resolve().parent == place):
+            raise RequestError(
+                "is where the sources are, and they would be overwritten",
+                where=str(output),
+                next_step="choose another -o DIR, or use --in-place",
+            )
+    kept = [file for file in project.files if not file.path.resolve().is_relative_to(place)]
+    return project if len(kept) == len(project.files) else Project(kept, project.skipped)
+
+
 def _diff(tree: PortedTree) -> str:
     parts: list[str] = []
     for target, ported in tree.files.items():
@@ -109,7 +142,7 @@ def _diff(tree: PortedTree) -> str:
             before = ported.source.read().splitlines(keepends=True)
             after = ported.text.splitlines(keepends=True)
             parts += difflib.unified_diff(before, after, f"a/{target}", f"b/{target}")
-    for target, text in tree.helpers.items():
+    for target, text in tree.added.items():
         parts += difflib.unified_diff(
             [], text.splitlines(keepends=True), "/dev/null", f"b/{target}"
         )

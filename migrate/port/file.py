@@ -20,6 +20,8 @@ from migrate.port.spelling import HELPERS, Spelling
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
 
+_MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
+
 
 @dataclass(slots=True)
 class PortedFile:
@@ -65,7 +67,9 @@ def port_file(
     if _is_mindspore(tree):
         # Already ported: only what still names torch can need work; methods are MindSpore's own.
         resolution.usages = [
-            usage for usage in resolution.usages if not usage.api.startswith("torch.Tensor.")
+            usage
+            for usage in resolution.usages
+            if usage.form != "unknown" and not usage.api.startswith(_MEMBERS)
         ]
     if not resolution.usages and not _imports_torch(tree):
         return PortedFile(source, text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from migrate.port.nodes import code, literal
+from migrate.port.nodes import code, comment_line, comments, literal
 
 # Stands for a statement that lost everything until its block is put together; libcst would drop
 # its comments.
@@ -83,37 +83,48 @@ def truth_of(test: cst.BaseExpression) -> bool | None:
 def decided_if(
     node: cst.If, truth: bool
 ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
-    """Only the branch that MindSpore can take."""
+    """Only the branch that MindSpore can take; what the other one says stays as comments."""
+    head = list(node.leading_lines)
     if truth:
-        return _flat(node.body, node)
+        return _flat(node.body, [*head, *_comment_lines(node.orelse)])
+    head += _comment_lines(node.body)
     if node.orelse is None:
-        return cst.SimpleStatementLine([GONE], leading_lines=node.leading_lines)
+        return cst.SimpleStatementLine([GONE], leading_lines=head)
     if isinstance(node.orelse, cst.If):
-        return node.orelse.with_changes(
-            leading_lines=[*node.leading_lines, *node.orelse.leading_lines]
-        )
-    return _flat(node.orelse.body, node)
+        return node.orelse.with_changes(leading_lines=[*head, *node.orelse.leading_lines])
+    return _flat(node.orelse.body, [*head, *node.orelse.leading_lines])
 
 
 def decided_elif(node: cst.If, truth: bool) -> cst.If | cst.Else | cst.RemovalSentinel:
     """The same behind an `if`, where only an `else` can take its place."""
+    head = list(node.leading_lines)
     if truth:
-        return cst.Else(body=node.body, leading_lines=node.leading_lines)
+        lines = [*head, *_comment_lines(node.orelse)]
+        return cst.Else(body=node.body, leading_lines=lines)
     if node.orelse is None:
         return cst.RemoveFromParent()
-    return node.orelse.with_changes(leading_lines=[*node.leading_lines, *node.orelse.leading_lines])
+    lines = [*head, *_comment_lines(node.body), *node.orelse.leading_lines]
+    return node.orelse.with_changes(leading_lines=lines)
 
 
-def _flat(body: cst.BaseSuite, node: cst.If) -> cst.FlattenSentinel[cst.BaseStatement]:
+def _comment_lines(node: cst.CSTNode | None) -> list[cst.EmptyLine]:
+    return [comment_line(text) for text in comments(node)] if node is not None else []
+
+
+def _flat(
+    body: cst.BaseSuite, head: Sequence[cst.EmptyLine]
+) -> cst.FlattenSentinel[cst.BaseStatement]:
     if isinstance(body, cst.SimpleStatementSuite):
-        return cst.FlattenSentinel(
-            [cst.SimpleStatementLine(body.body, leading_lines=node.leading_lines)]
-        )
+        return cst.FlattenSentinel([cst.SimpleStatementLine(body.body, leading_lines=head)])
     statements = list(body.body)
+    lines = [*head]
+    if isinstance(body, cst.IndentedBlock) and body.header.comment:
+        lines.append(cst.EmptyLine(comment=body.header.comment))
     first = statements[0]
-    statements[0] = first.with_changes(
-        leading_lines=[*node.leading_lines, *getattr(first, "leading_lines", ())]
-    )
+    statements[0] = first.with_changes(leading_lines=[*lines, *getattr(first, "leading_lines", ())])
+    tail = [line for line in getattr(body, "footer", ()) if line.comment]
+    if tail:
+        statements.append(cst.SimpleStatementLine([GONE], leading_lines=tail))
     return cst.FlattenSentinel(statements)  # type: ignore[arg-type]
 
 

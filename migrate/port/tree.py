@@ -33,6 +33,7 @@ class Options:
     mint: bool = False
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     jobs: int = 0
+    output: Path | None = None  # what lies below it is not copied along
 
 
 @dataclass(slots=True)
@@ -41,6 +42,7 @@ class PortedTree:
 
     files: dict[Path, PortedFile] = field(default_factory=dict)
     helpers: dict[Path, str] = field(default_factory=dict)
+    scaffold: dict[Path, str] = field(default_factory=dict)
     copies: dict[Path, Path] = field(default_factory=dict)  # output -> original
     skipped: list[Finding] = field(default_factory=list)
 
@@ -50,11 +52,17 @@ class PortedTree:
         broken = [ported.problem for ported in self.files.values() if ported.problem]
         return [*self.skipped, *broken, *own]
 
+    @property
+    def added(self) -> dict[Path, str]:
+        """Files that no source corresponds to: helper modules and launch scripts."""
+        return self.helpers | self.scaffold
+
 
 def port_tree(paths: list[Path], project: Project, table: Table, options: Options) -> PortedTree:
     """Port every file of the project; nothing is written."""
     result = PortedTree(skipped=list(project.skipped))
     places = dict(_places(paths, project.files))
+    _refuse_clashes(places)
     homes = {source: helper_home(source, places[source], paths) for source in project.files}
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
     work = [(source, homes[source][1]) for source in project.files]
@@ -67,8 +75,20 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
             generated |= ported.generated
     for home, (names, generated) in needed.items():
         result.helpers[home / f"{HELPER_MODULE}.py"] = helper_module(list(names), generated)
-    result.copies = dict(_other_files(paths, set(result.files)))
+    result.copies = dict(_other_files(paths, set(result.files), options.output))
     return result
+
+
+def _refuse_clashes(places: dict[SourceFile, Path]) -> None:
+    """Two sources for one output: neither may be lost."""
+    sources: dict[Path, SourceFile] = {}
+    for source, target in places.items():
+        if target in sources:
+            raise RequestError(
+                f"{sources[target].path} and {source.path} would both become {target}",
+                next_step="port them into two directories, or port the folder above them",
+            )
+        sources[target] = source
 
 
 def _port_all(
@@ -135,14 +155,20 @@ def helper_home(source: SourceFile, target: Path, paths: list[Path]) -> tuple[Pa
     return home, f"from {'.' * climbs} import {HELPER_MODULE} as {HELPERS}"
 
 
-def _other_files(paths: list[Path], taken: set[Path]) -> Iterator[tuple[Path, Path]]:
+def _other_files(
+    paths: list[Path], taken: set[Path], output: Path | None
+) -> Iterator[tuple[Path, Path]]:
     """Everything that is not Python source goes along unchanged."""
     several = len(paths) > 1
     for root in paths:
         if not root.is_dir():
             continue
         for folder, directories, names in os.walk(root):
-            directories[:] = sorted(d for d in directories if d not in _NOT_COPIED)
+            directories[:] = sorted(
+                name
+                for name in directories
+                if name not in _NOT_COPIED and not _is(Path(folder) / name, output)
+            )
             for name in sorted(names):
                 original = Path(folder) / name
                 inside = original.relative_to(root)
@@ -153,6 +179,10 @@ def _other_files(paths: list[Path], taken: set[Path]) -> Iterator[tuple[Path, Pa
                     and original.is_file()
                 ):
                     yield target, original
+
+
+def _is(path: Path, other: Path | None) -> bool:
+    return other is not None and path.resolve() == other.resolve()
 
 
 # Writing ----------------------------------------------------------------------------------------
@@ -206,10 +236,12 @@ def _fill(tree: PortedTree, folder: Path) -> None:
             shutil.copymode(ported.source.path, place)
         elif ported.source.path.exists():
             shutil.copy2(ported.source.path, place)
-    for target, text in tree.helpers.items():
+    for target, text in tree.added.items():
         place = folder / target
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
+        if target.suffix == ".sh":
+            place.chmod(0o755)
 
 
 def _move(staging: Path, output: Path) -> None:
