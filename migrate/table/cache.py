@@ -6,6 +6,7 @@ import marshal
 import os
 import sys
 import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -60,18 +61,41 @@ def keep(path: Path, content: Any) -> None:
         return
 
 
-def recall_rows(path: Path) -> dict[str, Entry] | None:
+class KeptRows(Mapping[str, Entry]):
+    """Rows as they were kept; each is built when it is first asked for, since most never are."""
+
+    def __init__(self, kept: list[tuple[tuple[str, ...], tuple[Any, ...]]]) -> None:
+        self._places = {name: number for number, (names, _) in enumerate(kept) for name in names}
+        self._rows: list[Any] = [row for _, row in kept]
+
+    def __getitem__(self, name: str) -> Entry:
+        number = self._places[name]
+        row = self._rows[number]
+        if row.__class__ is tuple:
+            row = self._rows[number] = _thaw(row)
+        entry: Entry = row
+        return entry
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def recall_rows(path: Path) -> KeptRows | None:
     """The rows of a mapping file as they were built last time; None when they must be built."""
     rows = recall(path)
     try:
-        if rows is not None:
-            return {name: entry for names, row in rows for entry in [_thaw(row)] for name in names}
+        return None if rows is None else KeptRows(rows)
     except (TypeError, ValueError):
-        pass
-    return None
+        return None
 
 
-def keep_rows(path: Path, entries: dict[str, Entry]) -> None:
+def keep_rows(path: Path, entries: Mapping[str, Entry]) -> None:
     """Remember rows under all their names."""
     names: dict[int, list[str]] = {}
     for name, entry in entries.items():

@@ -4,7 +4,7 @@ for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ class Table:
         self.folder = folder or bundled or Path()
         # Every command reads the bundled table, so it is worth a cache; others are not.
         self.cached = self.folder == bundled if cached is None else cached
-        self._namespaces: dict[str, dict[str, Entry]] = {}
+        self._namespaces: dict[str, Mapping[str, Entry]] = {}
         self._answers: dict[str, Entry | None] = {}
 
     @cached_property
@@ -52,21 +52,21 @@ class Table:
         exact, prefixes = self._aliases
         if name in exact:
             return exact[name]
-        for old, new in prefixes:
-            if name.startswith(old) and (rest := name[len(old) :]).count(".") <= 1 and rest:
-                candidate = new + rest
-                if self._find(candidate) is not None:
-                    return candidate
+        # A prefix is a module; what follows is a member, or a member of a class in it.
+        owner, _, last = name.rpartition(".")
+        outer, _, middle = owner.rpartition(".")
+        for prefix, rest in ((f"{owner}.", last), (f"{outer}.", f"{middle}.{last}")):
+            if prefix in prefixes and self._find(prefixes[prefix] + rest) is not None:
+                return prefixes[prefix] + rest
         return name
 
     def children(self, name: str) -> dict[str, Entry]:
         """Rows directly below a name: a class's methods, a namespace's members."""
-        found = {}
+        found: dict[str, Entry] = {}
         for namespace in self.namespaces:
             if namespace.startswith(name) or name.startswith(namespace):
-                for torch_name, entry in self._load(namespace).items():
-                    if torch_name.rpartition(".")[0] == name:
-                        found[torch_name] = entry
+                rows = self._load(namespace)
+                found |= {row: rows[row] for row in rows if row.rpartition(".")[0] == name}
         return found
 
     def __iter__(self) -> Iterator[Entry]:
@@ -81,10 +81,10 @@ class Table:
             namespace = namespace.rpartition(".")[0]
         return None
 
-    def _load(self, namespace: str) -> dict[str, Entry]:
+    def _load(self, namespace: str) -> Mapping[str, Entry]:
         if namespace not in self._namespaces:
             path = self.folder / f"{namespace}.toml"
-            entries = cache.recall_rows(path) if self.cached else None
+            entries: Mapping[str, Entry] | None = cache.recall_rows(path) if self.cached else None
             if entries is None:
                 entries = build_entries(_read(path), path.name)
                 if self.cached:
@@ -93,16 +93,16 @@ class Table:
         return self._namespaces[namespace]
 
     @cached_property
-    def _aliases(self) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    def _aliases(self) -> tuple[dict[str, str], dict[str, str]]:
         path = self.folder / f"{ALIASES}.toml"
         if not path.exists():
-            return {}, []
+            return {}, {}
         document = cache.recall(path) if self.cached else None
         if document is None:
             document = _read(path)
             if self.cached:
                 cache.keep(path, document)
-        return dict(document.get("exact", {})), list(document.get("prefix", {}).items())
+        return dict(document.get("exact", {})), dict(document.get("prefix", {}))
 
 
 def _read(path: Path) -> dict[str, Any]:
