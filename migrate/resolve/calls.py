@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from migrate.resolve.binding import fitting_overloads
-from migrate.resolve.expressions import Expressions
+from migrate.resolve.expressions import NAMES, Expressions
 from migrate.resolve.hierarchy import is_module
-from migrate.resolve.members import class_is_module, is_external
+from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import ROOTS
 from migrate.resolve.types import from_word, item_of, named_instance
 from migrate.resolve.values import (
@@ -69,15 +69,16 @@ class Calls(Expressions):
         function = node.func
         if isinstance(function, ast.Name) and function.id == "super":
             return self._super(node)
-        if isinstance(function, ast.Name | ast.Attribute):
+        if isinstance(function, NAMES):
             callee = self.reference(function, "call")
             usage = self.usages.get(id(function))
             if usage is not None:
                 usage.call = node
         else:
             callee = self.evaluate(function)
-        types_at = 1 if is_external(callee, "builtins.isinstance", "builtins.issubclass") else -1
-        stated_at = 0 if is_external(callee, "typing.cast", "torch.jit.annotate") else -1
+        called = callee.name if isinstance(callee, External) else ""
+        types_at = 1 if called in ("builtins.isinstance", "builtins.issubclass") else -1
+        stated_at = 0 if called in ("typing.cast", "torch.jit.annotate") else -1
         values: list[Value] = []
         for index, argument in enumerate(node.args):
             if index == types_at:
@@ -90,9 +91,10 @@ class Calls(Expressions):
         keywords = {k.arg: self.evaluate(k.value) for k in node.keywords}
         if stated_at == 0 and values:
             return values[0]
-        literal = self._getattr_literal(node, callee, values)
-        if literal is not None:
-            return literal
+        if called == "builtins.getattr":
+            literal = self._getattr_literal(node, values)
+            if literal is not None:
+                return literal
         result: Value = UNKNOWN
         for option in options_of(callee):
             result = join(result, self._invoke(option, node, values, keywords))
@@ -102,7 +104,7 @@ class Calls(Expressions):
         """Classes that are only compared with: isinstance(m, (nn.Conv2d, nn.Linear))."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         for part in parts:
-            if isinstance(part, ast.Name | ast.Attribute):
+            if isinstance(part, NAMES):
                 self.reference(part, "type")
             else:
                 self.evaluate(part)
@@ -118,12 +120,8 @@ class Calls(Expressions):
         assert frame.function is not None and frame.function.owner is not None
         return SuperOf(frame.function.owner)
 
-    def _getattr_literal(self, node: ast.Call, callee: Value, values: list[Value]) -> Value | None:
-        if (
-            not is_external(callee, "builtins.getattr")
-            or len(values) < 2
-            or not isinstance(values[1], Known)
-        ):
+    def _getattr_literal(self, node: ast.Call, values: list[Value]) -> Value | None:
+        if len(values) < 2 or not isinstance(values[1], Known):
             return None
         owner, name = values[0], values[1].value
         if isinstance(owner, External) and isinstance(name, str):

@@ -32,6 +32,9 @@ from migrate.resolve.values import (
 
 _GENERIC_ROOTS = frozenset({"typing", "builtins", "collections", "typing_extensions"})
 
+# A union written in place is built anew at every test, and most expressions are tested.
+NAMES = (ast.Name, ast.Attribute)
+
 
 class Expressions(Members):
     """Expression half of the interpreter; calls and statements are in modules of their own."""
@@ -191,7 +194,7 @@ class Expressions(Members):
         )
         values = []
         for part in (node.left, *node.comparators):
-            if form and isinstance(part, ast.Name | ast.Attribute):
+            if form and isinstance(part, NAMES):
                 values.append(self.reference(part, form))
             else:
                 values.append(self.evaluate(part))
@@ -314,14 +317,14 @@ class Expressions(Members):
             if node.value is ...:
                 return Known(...)
             return self._string_annotation(node) if isinstance(node.value, str) else UNKNOWN
-        if isinstance(node, ast.Name | ast.Attribute):
+        if isinstance(node, NAMES):
             return as_instance(self.reference(node, "annotation"))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             return join(self.annotation(node.left), self.annotation(node.right))
         if isinstance(node, ast.Subscript):
             generic = (
                 self.reference(node.value, "annotation")
-                if isinstance(node.value, ast.Name | ast.Attribute)
+                if isinstance(node.value, NAMES)
                 else self.evaluate(node.value)
             )
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
