@@ -35,7 +35,7 @@ def run_trial(
     torch.manual_seed(0)
     try:
         raw = to_torch(ported(*arguments))
-        outcome["forward"] = _verdict(trial, expected, raw)
+        outcome["forward"] = _verdict(trial, reference, expected, raw)
     except Exception as error:
         outcome["forward"] = failure(error)
         return outcome
@@ -46,7 +46,7 @@ def run_trial(
         outcome["gradient"] = _gradient(plan, ported, arguments)
     if trial.graph:
         reach("graph", outcome)
-        outcome["graph"] = _graph(trial, expected, plan, ported, arguments)
+        outcome["graph"] = _graph(trial, (reference, expected), plan, ported, arguments)
     return outcome
 
 
@@ -74,7 +74,7 @@ def _changes(trial: Trial) -> bool:
     return trial.api.endswith("_") and not trial.api.endswith("__")
 
 
-def _verdict(trial: Trial, expected: Any, actual: Any) -> str:
+def _verdict(trial: Trial, reference: Callable[..., Any], expected: Any, actual: Any) -> str:
     values = not trial.random
     reason = difference(_detached(expected), actual, values=values and trial.process is None)
     if not reason and values and trial.process is not None:
@@ -82,7 +82,25 @@ def _verdict(trial: Trial, expected: Any, actual: Any) -> str:
             reason = difference(_detached(trial.process(expected)), trial.process(actual))
         except Exception as error:  # the database's own post-processing does not take it
             reason = f"cannot be brought to a comparable form ({error})"
+    if reason and trial.dtype == "float16":
+        reason = "" if _nearer_the_truth(trial, reference, actual) else reason
     return f"disagrees: {reason}" if reason else AGREES
+
+
+def _nearer_the_truth(trial: Trial, reference: Callable[..., Any], actual: Any) -> bool:
+    """torch's own float16 sums are rounded as they go: what float32 gives is as good an answer."""
+    try:
+        wide = [v.detach().float() if v.is_floating_point() else v for v in trial.inputs]
+        truth = [_narrow(leaf) for leaf in flat(_detached(reference(*wide)))]
+    except Exception:
+        return False
+    return not difference(truth, flat(actual))
+
+
+def _narrow(value: Any) -> Any:
+    import torch
+
+    return value.half() if torch.is_tensor(value) and value.is_floating_point() else value
 
 
 def _gradient_plan(trial: Trial, expected: Any, actual: Any, leaves: list[Any]) -> Any:
@@ -156,7 +174,7 @@ def _gradient(plan: Any, ported: Callable[..., Any], arguments: list[Any]) -> st
     return f"disagrees: {reason}" if reason else AGREES
 
 
-def _graph(trial: Trial, expected: Any, plan: Any, ported: Any, arguments: list[Any]) -> str:
+def _graph(trial: Trial, torch_side: Any, plan: Any, ported: Any, arguments: list[Any]) -> str:
     import mindspore
 
     try:
@@ -164,7 +182,7 @@ def _graph(trial: Trial, expected: Any, plan: Any, ported: Any, arguments: list[
         result = to_torch(compiled(*arguments))
     except Exception as error:
         return failure(error)
-    verdict = _verdict(trial, expected, result)
+    verdict = _verdict(trial, torch_side[0], torch_side[1], result)
     if verdict == AGREES and plan is not None:
         verdict = _gradient(plan, compiled, arguments)
         if verdict != AGREES:

@@ -24,6 +24,7 @@ class Tally:
     edge_only: bool = True  # nothing but inputs without elements or dimensions goes wrong
     graph_only: bool = True  # nothing but Graph mode goes wrong
     first: dict[str, str] = field(default_factory=dict)  # verdict -> text
+    wrong: set[str] = field(default_factory=set)  # dtypes with wrong results, edges left out
     skipped: str = ""
 
     def add(self, trial: dict[str, Any]) -> None:
@@ -53,8 +54,14 @@ class Tally:
                 self.first.setdefault(kind, _said(trial, stage, text))
                 self.graph_only &= stage == "graph"
                 self.edge_only &= bool(trial.get("edge"))
+                if kind == "disagrees" and not trial.get("edge"):
+                    self.wrong.add(trial["dtype"])
         if not main and worst == "agrees":
             self.others[trial["dtype"]][0] += 1
+
+    def unstated(self, note: str) -> list[str]:
+        """Dtypes that give wrong results although the row's note does not name them."""
+        return sorted(dtype for dtype in self.wrong if dtype == "float32" or dtype not in note)
 
     @property
     def verdict(self) -> str:
@@ -82,6 +89,8 @@ class Tally:
         if self.first:
             found |= {"edge_only": True} if self.edge_only else {}
             found |= {"graph_only": True} if self.graph_only else {}
+        if self.wrong:
+            found["wrong"] = sorted(self.wrong)
         if self.reason:
             found["first"] = self.reason
         return found

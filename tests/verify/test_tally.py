@@ -63,6 +63,8 @@ def test_other_dtypes_are_counted_apart_but_not_forgiven() -> None:
     assert tally.others == {"int64": [0, 1]}
     assert tally.verdict == "disagrees"
     assert "(int64)" in tally.reason
+    assert tally.unstated("") == ["int64"]
+    assert tally.unstated("int64 becomes int32") == []
 
 
 def test_only_inputs_at_the_edge_go_wrong() -> None:

@@ -33,6 +33,15 @@ def _masked_count(input, mask, axes, keepdim):
     return ops.sum(chosen, dim=axes, keepdim=keepdim) if axes else chosen
 
 
+def masked_scatter(input, mask, source):
+    """torch's masked_scatter: the next element of source wherever the mask is true."""
+    chosen = ops.broadcast_to(mask, input.shape)
+    count = ops.cumsum(chosen.reshape((-1,)).astype(mindspore.int32), 0) - 1
+    place = ops.clamp(count, min=0, max=source.size - 1).astype(mindspore.int64)
+    taken = ops.gather(source.reshape((-1,)), place, 0).reshape(input.shape)
+    return ops.where(chosen, taken, input)
+
+
 def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """torch.masked.sum."""
     x, axes = _masked_input(input, mask, 0, dtype), _masked_axes(input, dim)
