@@ -385,7 +385,3 @@ def _all_ancestors(cls: ProjectClass) -> set[str]:
 
 def class_is_module(cls: ProjectClass) -> bool:
     return "torch.nn.Module" in _all_ancestors(cls)
-
-
-def is_external(value: Value, *names: str) -> bool:
-    return isinstance(value, External) and value.name in names

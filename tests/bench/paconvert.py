@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,21 +12,23 @@ from pathlib import Path
 from migrate.table.cache import directory
 
 
-def convert(where: Path) -> float | None:
-    """Seconds to convert a directory; None when PaConvert cannot be installed here."""
+def convert(where: Path) -> tuple[float, float] | None:
+    """Wall and processor seconds to convert a directory; None when it cannot be installed here."""
     program = _installed()
     if program is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         command = [program, "--in_dir", where, "--out_dir", Path(folder) / "out", "--no_format"]
-        start = time.perf_counter()
+        start, before = time.perf_counter(), os.times()
         subprocess.run(
             [*map(str, command), "--log_dir", str(Path(folder) / "log")],
             cwd=folder,
             capture_output=True,
             check=True,
         )
-        return time.perf_counter() - start
+        after = os.times()
+        processor = sum(after[2:4]) - sum(before[2:4])
+        return time.perf_counter() - start, processor
 
 
 def _installed() -> Path | None:

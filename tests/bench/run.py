@@ -9,7 +9,6 @@ import platform
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,15 +24,16 @@ from tests.bench.paconvert import convert  # noqa: E402
 
 
 class Result(NamedTuple):
-    """The best of several rounds: what the machine can do when nothing else runs."""
+    """The best of several rounds, and the largest memory of any."""
 
-    seconds: float
+    wall: float
+    cpu: float
     lines: int
     peak: float
 
     @property
     def speed(self) -> float:
-        return self.lines / self.seconds
+        return self.lines / self.cpu
 
 
 def package(name: str) -> Path:
@@ -47,13 +47,12 @@ def measure(*arguments: object) -> Result:
     """One case in one fresh interpreter."""
     done = subprocess.run(
         [sys.executable, str(HERE / "cases.py"), *map(str, arguments)],
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
         check=True,
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
     )
-    answer = json.loads(done.stdout.splitlines()[-1])
-    return Result(answer["seconds"], answer["lines"], answer["peak"])
+    return Result(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def best(cases: list[tuple[object, ...]], rounds: int = ROUNDS) -> list[Result]:
@@ -61,26 +60,32 @@ def best(cases: list[tuple[object, ...]], rounds: int = ROUNDS) -> list[Result]:
     found: list[list[Result]] = [[] for _ in cases]
     for number in range(rounds):
         for index, case in enumerate(cases):
-            say(f"round {number + 1} of {rounds}: {' '.join(map(str, case))}")
+            say(f"round {number + 1} of {rounds}: {case[0]} {' '.join(map(str, case[2:]))}")
             found[index].append(measure(*case))
     return [
-        Result(min(r.seconds for r in results), results[0].lines, max(r.peak for r in results))
+        Result(
+            min(r.wall for r in results),
+            min(r.cpu for r in results),
+            results[0].lines,
+            max(r.peak for r in results),
+        )
         for results in found
     ]
 
 
 def start_up(*command: str) -> float:
-    """Median wall time of a whole process."""
+    """Median processor time of a whole process."""
     times = []
-    for _ in range(9):
-        start = time.perf_counter()
+    for _ in range(11):
+        before = os.times()
         subprocess.run(command, capture_output=True, check=True, cwd=CHECKOUT)
-        times.append(time.perf_counter() - start)
+        after = os.times()
+        times.append(sum(after[2:4]) - sum(before[2:4]))
     return statistics.median(times)
 
 
 def say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr)
+    print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 def parsers() -> str:
@@ -94,18 +99,21 @@ def parsers() -> str:
         ("ms-migrate analyze, 1 process", alone),
         ("ms-migrate analyze, 2 processes", pair),
     ]
-    table = ["| | seconds | lines/s | times ast.parse | peak MB |", "|---|---|---|---|---|"]
+    table = [
+        "| | wall s | CPU s | lines per CPU s | times ast.parse | peak MB |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, result in rows:
-        ratio = result.seconds / bare.seconds
         table.append(
-            f"| {name} | {result.seconds:.2f} | {result.speed:,.0f} | {ratio:.1f} | {result.peak:.0f} |"
+            f"| {name} | {result.wall:.2f} | {result.cpu:.2f} | {result.speed:,.0f} "
+            f"| {result.cpu / bare.cpu:.1f} | {result.peak:.0f} |"
         )
     say("PaConvert")
-    seconds = convert(models)
-    if seconds is not None:
+    if converted := convert(models):
+        wall, cpu = converted
         table.append(
-            f"| PaConvert (converts; no formatting) | {seconds:.2f} | {bare.lines / seconds:,.0f} "
-            f"| {seconds / bare.seconds:.0f} | |"
+            f"| PaConvert (converts; no formatting) | {wall:.2f} | {cpu:.2f} "
+            f"| {bare.lines / cpu:,.0f} | {cpu / bare.cpu:.0f} | |"
         )
     title = f"## torchvision/models, {bare.lines:,} lines"
     return "\n".join([title, "", *table])
@@ -113,13 +121,17 @@ def parsers() -> str:
 
 def growth() -> str:
     torch = package("torch")
-    cases = [("analyze", torch, jobs, size) for size in SIZES for jobs in (1, 2)]
-    results = best(cases, rounds=2)
-    table = ["| lines | processes | seconds | lines/s | peak MB |", "|---|---|---|---|---|"]
-    for case, result in zip(cases, results, strict=True):
+    cases: list[tuple[object, ...]] = [
+        ("analyze", torch, jobs, size) for size in SIZES for jobs in (1, 2)
+    ]
+    table = [
+        "| lines | processes | wall s | CPU s | lines per CPU s | peak MB |",
+        "|---|---|---|---|---|---|",
+    ]
+    for case, result in zip(cases, best(cases, rounds=2), strict=True):
         table.append(
-            f"| {result.lines:,} | {case[2]} | {result.seconds:.1f} | {result.speed:,.0f} "
-            f"| {result.peak:.0f} |"
+            f"| {result.lines:,} | {case[2]} | {result.wall:.1f} | {result.cpu:.1f} "
+            f"| {result.speed:,.0f} | {result.peak:.0f} |"
         )
     return "\n".join(["## Growth, on files of the installed torch package", "", *table])
 
@@ -127,7 +139,8 @@ def growth() -> str:
 def starting() -> str:
     python = sys.executable
     program = str(Path(python).parent / "ms-migrate")
-    subprocess.run([program, "lookup", "torch.nn.Conv2d"], capture_output=True, check=True)
+    for query in ("torch.nn.Conv2d", "relu"):  # so that the table has been read once
+        subprocess.run([program, "lookup", query], capture_output=True, check=True)
     rows = [
         ('python -c "import rich"', start_up(python, "-c", "import rich")),
         ("ms-migrate --help", start_up(program, "--help")),
@@ -135,7 +148,7 @@ def starting() -> str:
         ("ms-migrate lookup relu", start_up(program, "lookup", "relu")),
     ]
     base = rows[0][1]
-    table = ["| command | seconds | beyond the first |", "|---|---|---|"]
+    table = ["| command | CPU s | beyond the first |", "|---|---|---|"]
     table += [f"| `{name}` | {seconds:.3f} | {seconds - base:+.3f} |" for name, seconds in rows]
     return "\n".join(["## Start-up, the table read before", "", *table])
 
@@ -144,8 +157,9 @@ def main() -> None:
     parts = [
         "# How fast analyze is",
         f"Written by `make bench`: {platform.machine()}, {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}. Each number is the best of several fresh processes; peak "
-        "memory is the largest seen, with two processes the sum.",
+        f"{platform.python_version()}, load {os.getloadavg()[0]:.0f} at the start. Each number is "
+        "the best of several fresh processes; on a loaded machine compare processor seconds. Peak "
+        "memory is the largest seen; with two processes it is the sum.",
         parsers(),
         growth(),
         starting(),
