@@ -20,7 +20,6 @@ from migrate.resolve.values import (
     TENSOR,
     UNKNOWN,
     CallableOf,
-    External,
     Instance,
     Known,
     ListOf,
