@@ -28,9 +28,9 @@ $(STAMP): constraints.txt setup.cfg pyproject.toml
 	@touch $@
 	@echo "make: $(VENV) is ready"
 
-demo: $(STAMP) ## analyse the bundled ResNet
-	@echo "make: analysing reference_pt/resnet.py"
-	@$(BIN)/ms-migrate analyze reference_pt/resnet.py || test $$? -eq 1
+demo: $(STAMP) ## analyse, port and check the bundled ResNet
+	@echo "make: analysing, porting and checking reference_pt/resnet.py (about two minutes)"
+	@$(BIN)/ms-migrate demo
 
 # Tests go to the workers by file: what a file builds for its tests (a wheel, a step) is built once.
 test: lint ## lint, types and every test

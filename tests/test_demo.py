@@ -1,0 +1,51 @@
+"""The demo types the real commands, in order, and stops where one cannot be carried out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from migrate import cli, demo
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    words: list[list[str]] = []
+
+    def main(arguments: list[str]) -> int:
+        words.append(arguments)
+        return 1 if arguments[0] == "port" else 0
+
+    monkeypatch.setattr(demo, "find_spec", lambda name: object())
+    monkeypatch.setattr(cli, "main", main)
+    return words
+
+
+def options(**given: object):
+    import argparse
+
+    return argparse.Namespace(**{"output": None, "device": "CPU", "quiet": True, **given})
+
+
+def test_the_whole_way_and_the_worst_exit_code(typed: list[list[str]]) -> None:
+    assert demo.run(options()) == 1
+    assert [words[0] for words in typed] == ["analyze", "port", "parity"]
+    assert typed[2][2].endswith("ported/resnet.py:resnet18")
+
+
+def test_an_earlier_port_is_not_overwritten(
+    typed: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ported").mkdir()
+    with pytest.raises(demo.RequestError, match="exists"):
+        demo.run(options(output=tmp_path))
+    assert typed == []
+
+
+def test_without_the_frameworks_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    assert cli.main(["demo"]) == 2
+    assert "torch and mindspore" in capsys.readouterr().err
