@@ -758,15 +758,27 @@ def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
 
 
 def compiled(step):
-    """Compile a step in Graph mode; in PyNative mode leave it as it is."""
-    graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
-    return mindspore.jit(step) if graph else step
+    """Compile a step of values and gradients in Graph mode; in PyNative mode run it as it is."""
+    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
+        # In Graph mode value_and_grad compiles by itself.
+        return step if hasattr(step, "__wrapped_by_jit__") else mindspore.jit(step)
+
+    def eager(*inputs):
+        values, gradients = step(*inputs)
+        # Optimizers compile themselves even here, and take tensors in a plain tuple for constants.
+        return values, mindspore.mutable(gradients)
+
+    return eager
 
 
 def mixed_precision(model, enabled=True, dtype=mindspore.float16):
-    """Let a model compute in lower precision where that is safe, once and for all."""
-    if enabled and not getattr(model, "_uses_mixed_precision", False):
-        mindspore.amp.auto_mixed_precision(model, amp_level="O1", dtype=dtype)
+    """Let a model compute in lower precision where that is safe, once and for all.
+
+    O1 is nearest to autocast; MS_MIGRATE_AMP_LEVEL chooses another level.
+    """
+    level = os.environ.get("MS_MIGRATE_AMP_LEVEL", "O1")
+    if enabled and level != "O0" and not getattr(model, "_uses_mixed_precision", False):
+        mindspore.amp.auto_mixed_precision(model, amp_level=level, dtype=dtype)
         model._uses_mixed_precision = True
 
 
@@ -790,7 +802,7 @@ class GradientReducer:
 
 class GradScaler:
     """torch's GradScaler: scales the loss, drops steps whose gradients overflowed, adapts the
-    scale.
+    scale. MS_MIGRATE_LOSS_SCALE, a number, fixes it instead.
     """
 
     def __init__(
@@ -802,6 +814,8 @@ class GradScaler:
         growth_interval=2000,
         enabled=True,
     ):
+        if fixed := os.environ.get("MS_MIGRATE_LOSS_SCALE"):
+            init_scale, growth_factor, backoff_factor = float(fixed), 1.0, 1.0
         self.enabled = enabled
         self.factor = mindspore.Parameter(
             mindspore.Tensor(init_scale if enabled else 1.0, mindspore.float32),

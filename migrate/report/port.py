@@ -83,5 +83,8 @@ def _text(tree: PortedTree, output: Path | None) -> str:
     )
     if tree.helpers:
         stream.write(f", helpers in {', '.join(str(path) for path in tree.helpers)}")
+    if tree.scaffold:
+        scripts = [str(path) for path in tree.scaffold if path.suffix == ".sh"]
+        stream.write(f", launched by {', '.join(scripts)}")
     stream.write(f"; {left} left for you\n" if left else "; nothing left to do\n")
     return stream.getvalue()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from migrate.port.scaffold import add_scaffold
 from migrate.port.tree import Options, port_tree
 from migrate.project import discover
 from migrate.table import Table
@@ -14,17 +15,18 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def test_ported_ms_is_the_port_of_reference_pt(table: Table) -> None:
     reference = CHECKOUT / "reference_pt"
     tree = port_tree([reference], discover([reference]), table, Options(jobs=1))
+    add_scaffold(tree)
     expected = {str(path): ported.text for path, ported in tree.files.items()}
-    expected |= {str(path): text for path, text in tree.helpers.items()}
+    expected |= {str(path): text for path, text in tree.added.items()}
     folder = CHECKOUT / "ported_ms"
     committed = {
         str(path.relative_to(folder)): path.read_text(encoding="utf-8")
-        for path in sorted(folder.rglob("*.py"))
+        for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.sh")])
     }
     assert committed.keys() == expected.keys()
     for name, text in expected.items():
         assert committed[name] == text, (
-            f"{name}: run `ms-migrate port reference_pt -o ported_ms --force`"
+            f"{name}: run `ms-migrate port reference_pt -o ported_ms --force --scaffold`"
         )
 
 

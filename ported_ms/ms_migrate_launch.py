@@ -1,0 +1,105 @@
+"""Choose how MindSpore runs a ported script, then run it: device, mode, precision, profiling.
+
+python ms_migrate_launch.py train.py --device_target CPU --mode graph -- --epochs 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import runpy
+import sys
+from pathlib import Path
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Options before `--` are read here, those after it belong to the script."""
+    parser = argparse.ArgumentParser(
+        prog="ms_migrate_launch.py", usage="%(prog)s SCRIPT [options] [-- options of the script]"
+    )
+    parser.add_argument("script", metavar="SCRIPT", type=Path)
+    parser.add_argument("--device_target", choices=("CPU", "GPU", "Ascend"), default=None)
+    parser.add_argument("--mode", choices=("pynative", "graph"), default="pynative")
+    parser.add_argument(
+        "--jit_level", choices=("O0", "O1", "O2"), default=None, help="O1: with graph-kernel fusion"
+    )
+    parser.add_argument(
+        "--amp_level",
+        choices=("O0", "O1", "O2", "O3", "auto"),
+        default=None,
+        help="where the script uses autocast (default: O1)",
+    )
+    parser.add_argument(
+        "--loss_scale",
+        type=float,
+        default=None,
+        metavar="NUMBER",
+        help="a fixed one, where the script uses GradScaler (default: dynamic)",
+    )
+    parser.add_argument(
+        "--all_reduce_fusion",
+        metavar="I,J,...",
+        type=lambda text: [int(index) for index in text.split(",")],
+        default=None,
+        help="split the gradients' AllReduce after these parameters",
+    )
+    parser.add_argument("--profile", metavar="DIR", default=None, help="write a profile there")
+    parser.add_argument(
+        "--script_option", metavar="OPTION", action="append", default=[], help=argparse.SUPPRESS
+    )
+    split = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser.parse_args(arguments[:split])
+    options.script_options = [*options.script_option, *arguments[split + 1 :]]
+    if not options.script.is_file():
+        parser.error(f"{options.script} is not a file")
+    return options
+
+
+def configure(options: argparse.Namespace) -> None:
+    """Everything that must be settled before the script's first operator."""
+    if options.amp_level is not None:
+        os.environ["MS_MIGRATE_AMP_LEVEL"] = options.amp_level
+    if options.loss_scale is not None:
+        os.environ["MS_MIGRATE_LOSS_SCALE"] = str(options.loss_scale)
+    import mindspore
+
+    if options.device_target is not None:
+        try:
+            mindspore.set_device(options.device_target)
+        except RuntimeError as error:
+            reason = str(error).partition(". ")[0]
+            raise SystemExit(f"ms_migrate_launch.py: {reason}") from None
+    graph = options.mode == "graph"
+    mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
+    if options.jit_level is not None:
+        mindspore.set_context(jit_config={"jit_level": options.jit_level})
+    if options.all_reduce_fusion is not None:
+        mindspore.set_auto_parallel_context(all_reduce_fusion_config=options.all_reduce_fusion)
+
+
+def profiled(folder: str | None) -> contextlib.AbstractContextManager[object]:
+    """Record the whole run, if that is wanted."""
+    if folder is None:
+        return contextlib.nullcontext()
+    from mindspore import profiler
+
+    manager: contextlib.AbstractContextManager[object] = profiler.profile(
+        on_trace_ready=profiler.tensorboard_trace_handler(folder)
+    )
+    return manager
+
+
+def main() -> None:
+    options = parse(sys.argv[1:])
+    configure(options)
+    script = options.script.resolve()
+    # As if Python had been started with the script itself.
+    sys.argv = [str(options.script), *options.script_options]
+    sys.path[0] = str(script.parent)
+    with profiled(options.profile):
+        runpy.run_path(str(script), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Run training programs as a user would: the reference under torch, its port under MindSpore."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+REFERENCE = CHECKOUT / "reference_pt"
+PORTED = CHECKOUT / "ported_ms"
+
+# Small enough for seconds, long enough for momentum, warm-up and decay to matter.
+DATA = "--arch lenet5 --image-size 32 --batch-size 8 --no-shuffle --no-augment".split()
+RECIPE = "--epochs 2 --samples 80 --lr 0.6 --warmup-epochs 1 --clip-grad 2.0".split()
+STEPS = 20  # two epochs of ten batches
+
+Run = Callable[..., str]
+
+
+def run_program(*command: str | Path, cwd: Path, timeout: float = 240) -> str:
+    """What a program printed; its errors become the test's."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def curve(log: Path) -> list[dict[str, Any]]:
+    """The records of --log, one a step."""
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the same first weights for both: start.pt and, converted, start.ckpt."""
+    folder = tmp_path_factory.mktemp("training")
+    save = (
+        "import sys, torch; from lenet import lenet5; torch.manual_seed(3);"
+        " torch.save(lenet5().state_dict(), sys.argv[1])"
+    )
+    run_program("-c", save, folder / "start.pt", cwd=REFERENCE)
+    run_program(
+        "-m", "migrate", "weights", folder / "start.pt", folder / "start.ckpt", cwd=CHECKOUT
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reference(start: Path) -> list[dict[str, Any]]:
+    """The curve of reference_pt/train.py; last.pt is under `reference`."""
+    log = start / "reference.jsonl"
+    options = ["--weights", start / "start.pt", "--output", start / "reference", "--log", log]
+    run_program("train.py", *DATA, *RECIPE, *options, cwd=REFERENCE)
+    return curve(log)
