@@ -46,12 +46,14 @@ def _demo(output: Path, options: argparse.Namespace) -> int:
     report = output / "report.html"
     if ported.exists():
         raise RequestError("exists", where=str(ported), next_step="choose another -o DIR")
+    check = ["--input", "4,3,32,32", "--classes", "1000", "--device", options.device]
     steps: list[list[object]] = [
         ["analyze", source],
         ["port", source, "-o", ported],
-        ["parity", f"{source}:{MODEL}", f"{ported / source.name}:{MODEL}"]
-        + ["--input", "4,3,32,32", "--classes", "1000", "--device", options.device]
-        + ["--report", report],
+        [
+            *("parity", f"{source}:{MODEL}", f"{ported / source.name}:{MODEL}"),
+            *(*check, "--report", report),
+        ],
     ]
     worst = 0
     for step in steps:
