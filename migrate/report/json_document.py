@@ -91,10 +91,19 @@ def _operator(row: Operator, analysis: Analysis) -> dict[str, Any]:
         "platforms": list(entry.platforms) if entry and entry.status != "missing" else [],
         "note": entry.note if entry else "",
         "way": entry.way if entry else "",
+        "evidence": _evidence(entry.torch) if entry else "",
         "count": row.count,
         "troubled": row.troubled,
         "places": _places(row.places),
     }
+
+
+def _evidence(name: str) -> str:
+    """What verify measured for the row; empty for one that is only believed."""
+    from migrate.resources import folder
+    from migrate.verify.evidence import verdict
+
+    return verdict(name, folder("mappings"))
 
 
 def _places(places: Sequence[Place]) -> list[dict[str, Any]]:

@@ -69,6 +69,12 @@ def _stamp(folder: Path) -> float:
         return 0.0
 
 
+def verdict(name: str, folder: Path) -> str:
+    """agrees, refused, fails or disagrees; empty when it was never run."""
+    found = _loaded(folder, _stamp(folder)).rows.get(name)
+    return str(found["verdict"]) if found else ""
+
+
 def said(name: str, folder: Path, row_hash: str = "") -> str:
     """One sentence for a person about one row; empty when it was never run."""
     evidence = _loaded(folder, _stamp(folder))
