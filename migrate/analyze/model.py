@@ -9,7 +9,6 @@ from migrate.table.entry import STATUSES, Entry
 
 # `unlisted` is no status of a row: the table has none.
 LEVELS = (*STATUSES, "unlisted")
-AUTOMATIC = frozenset({"supported", "rewritten", "composed"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from migrate.analyze.actions import Actions
 from migrate.analyze.groups import GROUPS, group_of
 from migrate.analyze.model import (
-    AUTOMATIC,
     LEVELS,
     Analysis,
     Feature,
@@ -73,7 +72,7 @@ def _count(
     row.troubled += bool(use.code)
     analysis.uses += 1
     analysis.by_status[row.status] = analysis.by_status.get(row.status, 0) + 1
-    analysis.automatic += not use.code and row.status in AUTOMATIC
+    analysis.automatic += not use.code
 
 
 def _feature_of_use(features: dict[str, Feature], use: Use, table: Table) -> None:

@@ -77,9 +77,11 @@ def _details(console: Console, table: Table, entry: Entry) -> None:
     members = sorted(name.rpartition(".")[2] for name in table.children(entry.torch))
     if members:
         details.add_row("members", Text(", ".join(members)))
-    if page := facts.reference(entry):
-        details.add_row("see", Text(page, overflow="fold"))
     console.print(details)
+    if page := facts.reference(entry):
+        # Outside the grid: a link that is broken over two lines cannot be followed.
+        line = Text("see       ", style="dim")
+        console.print(line.append(page, style="not dim"), soft_wrap=True)
 
 
 def _list(console: Console, answer: Answer) -> None:

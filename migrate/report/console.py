@@ -143,7 +143,8 @@ def _actions(title: str, groups: Sequence[Sequence[Action]], console: Console) -
         grid = Table.grid(padding=(0, 1, 0, 0), expand=True)
         grid.add_column(justify="right", width=6, no_wrap=True)
         grid.add_column(ratio=1, overflow="fold")
-        name = Text(words.titles(group), style=SEVERITY_STYLES[first.severity])
+        name = Text()
+        name.append(words.titles(group), style=SEVERITY_STYLES[first.severity])
         name.append(f"  {first.code}", style="dim")
         if first.mode == "graph":
             name.append("  Graph mode", style="dim")

@@ -115,10 +115,12 @@ def summary(analysis: Analysis) -> str:
     # 100% only when it is true: 999 of 1000 is not all of it.
     percent = int(100 * analysis.share) if manual else 100
     statuses = ", ".join(f"{name} {n}" for name, n in analysis.by_status.items())
-    text = f"{percent}% of {count(analysis.uses, 'use')} port automatically ({statuses})"
+    port = "ports" if analysis.uses == 1 else "port"
+    text = f"{percent}% of {count(analysis.uses, 'use')} {port} automatically ({statuses})"
     if manual:
         kinds = len({a.title for a in analysis.actions if a.api and a.severity != "note"})
-        text += f"; {count(manual, 'use')} of {count(kinds, 'API')} need a hand"
+        need = "needs" if manual == 1 else "need"
+        text += f"; {count(manual, 'use')} of {count(kinds, 'API')} {need} a hand"
     graph = sum(a.count for a in analysis.actions if a.mode == "graph" and a.severity != "note")
     if graph:
         text += f"; Graph mode needs changes in {count(graph, 'place')}"

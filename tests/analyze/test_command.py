@@ -31,7 +31,7 @@ def test_everything_ports(good: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert analyze(good) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert out.splitlines()[-1] == "100% of 1 use port automatically (supported 1)."
+    assert out.splitlines()[-1] == "100% of 1 use ports automatically (supported 1)."
     assert "torch.nn.ReLU" in out and "good.py:3" in out
 
 
@@ -51,7 +51,7 @@ def test_no_torch_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_quiet_leaves_the_summary(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert analyze(good, "--quiet") == 0
-    assert capsys.readouterr().out == "100% of 1 use port automatically (supported 1).\n"
+    assert capsys.readouterr().out == "100% of 1 use ports automatically (supported 1).\n"
 
 
 BAD = {
