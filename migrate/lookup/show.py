@@ -80,8 +80,8 @@ def _details(console: Console, table: Table, entry: Entry) -> None:
     console.print(details)
     if page := facts.reference(entry):
         # Outside the grid: a link that is broken over two lines cannot be followed.
-        line = Text("see       ", style="dim")
-        console.print(line.append(page, style="not dim"), soft_wrap=True)
+        link = Text.assemble(("see       ", "dim"), page)
+        console.print(link, soft_wrap=True)
 
 
 def _list(console: Console, answer: Answer) -> None:
