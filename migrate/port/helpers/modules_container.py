@@ -3,6 +3,18 @@
 from mindspore import Parameter, nn
 
 
+class Sequential(nn.SequentialCell):
+    """nn.SequentialCell to derive from: Cells that become attributes run too, in their order."""
+
+    def __setattr__(self, name, value):
+        is_new = isinstance(value, nn.Cell) and name not in self._cells
+        super().__setattr__(name, value)
+        if isinstance(value, nn.Cell):
+            if is_new:
+                self._is_dynamic_name.append(False)
+            self.cell_list = list(self._cells.values())
+
+
 class ModuleDict(nn.Cell):
     """Cells by name, to derive from; Graph mode takes nn.CellDict's subclasses for dicts."""
 
