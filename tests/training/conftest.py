@@ -17,8 +17,28 @@ REFERENCE = CHECKOUT / "reference_pt"
 PORTED = CHECKOUT / "ported_ms"
 
 # Small enough for seconds, long enough for momentum, warm-up and decay to matter.
-DATA = "--arch lenet5 --image-size 32 --batch-size 8 --no-shuffle --no-augment".split()
-RECIPE = "--epochs 2 --samples 80 --lr 0.6 --warmup-epochs 1 --clip-grad 2.0".split()
+DATA = [
+    "--arch",
+    "lenet5",
+    "--image-size",
+    "32",
+    "--batch-size",
+    "8",
+    "--no-shuffle",
+    "--no-augment",
+]
+RECIPE = [
+    "--epochs",
+    "2",
+    "--samples",
+    "80",
+    "--lr",
+    "0.6",
+    "--warmup-epochs",
+    "1",
+    "--clip-grad",
+    "2.0",
+]
 STEPS = 20  # two epochs of ten batches
 
 Run = Callable[..., str]

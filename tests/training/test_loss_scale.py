@@ -1,0 +1,96 @@
+"""Mixed precision: the loss scaler does what torch's does, and the port trains with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.training.conftest import DATA, PORTED, curve, run_program
+
+pytestmark = pytest.mark.frameworks
+
+# Per step, what the gradient of the bare loss is: two overflows, one of them not a number.
+GRADIENTS = [1.0, 2.0, float("inf"), 0.5, 0.25, float("nan"), 1.0, 1.0, 1.0, 1.0]
+SETTINGS = {"init_scale": 1024.0, "growth_interval": 3, "growth_factor": 4.0}
+
+
+def torch_run(gradients: list[float], settings: dict[str, float]) -> list[tuple[float, float]]:
+    """Weight and scale after every step under torch.amp.GradScaler."""
+    import torch
+
+    weight = torch.nn.Parameter(torch.tensor([1.0]))
+    optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9)
+    scaler = torch.amp.GradScaler("cpu", **settings)
+    history = []
+    for value in gradients:
+        optimizer.zero_grad()
+        scaler.scale((weight * value).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        history.append((weight.item(), scaler.get_scale()))
+    return history
+
+
+def mindspore_run(
+    gradients: list[float], settings: dict[str, float], clip: bool = False
+) -> list[tuple[float, float]]:
+    """The same through the emitted helpers."""
+    import mindspore
+    import numpy as np
+    from mindspore.experimental import optim
+
+    from migrate.port.helpers.train_step import GradScaler, compiled
+
+    weight = mindspore.Parameter(mindspore.Tensor(np.ones(1, np.float32)), name="weight")
+    optimizer = optim.SGD([weight], lr=0.1, momentum=0.9)
+    scaler = GradScaler("cpu", **settings)
+
+    def forward_step(value):
+        return scaler.scale((weight * value).sum())
+
+    step = compiled(mindspore.value_and_grad(forward_step, None, optimizer.parameters))
+    history = []
+    for value in gradients:
+        _, grads = step(mindspore.Tensor(value, mindspore.float32))
+        if clip:
+            grads = scaler.unscale(grads)
+        scaler.step(optimizer, grads)
+        scaler.update()
+        history.append((float(weight.asnumpy()[0]), scaler.get_scale()))
+    return history
+
+
+@pytest.mark.parametrize("unscale_first", [False, True])
+def test_overflow_is_skipped_and_the_scale_recovers_like_torch(
+    run_in_worker: Callable[..., Any], unscale_first: bool
+) -> None:
+    theirs = torch_run(GRADIENTS, SETTINGS)
+    ours = run_in_worker(mindspore_run, GRADIENTS, SETTINGS, unscale_first)
+    assert [scale for _, scale in ours] == [scale for _, scale in theirs]
+    assert [weight for weight, _ in ours] == pytest.approx([w for w, _ in theirs], abs=1e-6)
+    # The scale fell at each overflow, grew back after it, and the weight stood still meanwhile.
+    assert theirs[2][0] == theirs[1][0] and theirs[2][1] < theirs[1][1] < theirs[-1][1]
+
+
+def test_a_fixed_scale_stays(run_in_worker: Callable[..., Any]) -> None:
+    env = {"MS_MIGRATE_LOSS_SCALE": "512"}
+    ours = run_in_worker(mindspore_run, GRADIENTS[:4], SETTINGS, env=env)
+    assert [scale for _, scale in ours] == [512.0] * 4
+    assert ours[2][0] == ours[1][0] != ours[3][0]
+
+
+@pytest.mark.parametrize(("mode", "level"), [("pynative", "O1"), ("graph", "O2")])
+def test_the_port_trains_in_mixed_precision(tmp_path: Path, mode: str, level: str) -> None:
+    log = tmp_path / "log.jsonl"
+    launch = [PORTED / "ms_migrate_launch.py", PORTED / "train.py", "--mode", mode]
+    recipe = ["--amp", "--epochs", "2", "--samples", "80", "--lr", "0.6", "--warmup-epochs", "0"]
+    run_program(
+        *launch, "--amp_level", level, "--", *DATA, *recipe, "--output", tmp_path, "--log", log,
+        cwd=tmp_path,
+    )  # fmt: skip
+    losses = [record["loss"] for record in curve(log)]
+    assert len(losses) == 20
+    assert sum(losses[-5:]) < sum(losses[:5]) - 0.5
