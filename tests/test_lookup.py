@@ -11,7 +11,7 @@ from migrate.cli import main
 from migrate.errors import RequestError
 from migrate.lookup import facts
 from migrate.lookup.names import search
-from migrate.table import Table
+from migrate.table import Entry, Overload, Table
 from migrate.verify.fingerprint import row_hash
 
 NN = """
@@ -291,3 +291,21 @@ def test_a_row_without_a_name_is_no_traceback(
             assert main(["lookup", query]) in (0, 2)
         except RequestError:
             pytest.fail("a RequestError left the command line")
+
+
+@pytest.mark.parametrize(
+    ("target", "page"),
+    [
+        ("mindspore.nn.ReLU", "nn/mindspore.nn.ReLU.html"),
+        ("mindspore.ops.relu", "ops/mindspore.ops.relu.html"),
+        ("mindspore.Tensor", "mindspore/mindspore.Tensor.html"),
+        ("mindspore.Tensor.view", "mindspore/Tensor/mindspore.Tensor.view.html"),
+        ("mindspore.nn.Cell.set_train", "nn/mindspore.nn.Cell.html#mindspore.nn.Cell.set_train"),
+        ("mindspore.save_checkpoint", "mindspore/mindspore.save_checkpoint.html"),
+        ("mindspore.dataset.vision.Resize", "dataset_vision/mindspore.dataset.vision.Resize.html"),
+        ("mindspore.amp.auto_mixed_precision", "amp/mindspore.amp.auto_mixed_precision.html"),
+    ],
+)
+def test_the_page_follows_the_target(target: str, page: str) -> None:
+    entry = Entry("torch.x", "class", (Overload(mindspore=target),), "supported")
+    assert facts.reference(entry) == f"https://www.mindspore.cn/docs/en/master/api_python/{page}"
