@@ -11,6 +11,7 @@ _REWRITE = "compute it with operators that MindSpore has, or leave it out"
 _PROVE = "port it, then let `ms-migrate parity` compare the two"
 _ANNOTATE = "annotate the value (x: torch.Tensor), so that the porter need not guess"
 _BY_HAND = "write this call by hand"
+_CHECK = "check the call against torch's documentation"
 
 
 class Actions:
@@ -64,6 +65,13 @@ class Actions:
 def _step(code: str, entry: Entry | None) -> str:
     if entry is not None and entry.way:
         return entry.way
-    return {"MS301": _REWRITE, "MS302": _PROVE, "MS303": _LEARN, "MS306": _BY_HAND}.get(
-        code, _REWRITE
-    )
+    return _STEPS.get(code, _REWRITE)
+
+
+_STEPS = {
+    "MS302": _PROVE,
+    "MS303": _LEARN,
+    "MS306": _BY_HAND,
+    "MS309": _CHECK,
+    "MS310": _ANNOTATE,
+}

@@ -1,4 +1,8 @@
-"""Bind a call to torch's parameters, and see whether the row refuses what it passes."""
+"""Bind a call to torch's parameters, and see whether its row refuses what it passes.
+
+The porter decides by the same steps: the forms that the call surely is, in the table's order; the
+first that takes the arguments wins, and the reason against the best one is the one to tell.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +13,87 @@ from migrate.resolve.values import UNKNOWN, Value
 from migrate.table import Entry, Overload
 from migrate.table.signature import Signature
 
+# torch takes numpy's words for the common parameters: x.sum(axis=1, keepdims=True).
+_NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 
-def choose(entry: Entry, call: ast.Call, types: dict[int, Value]) -> list[Overload]:
-    """The forms of the API that this call can be: one, unless a type decides that is not known."""
-    if len(entry.overloads) == 1:
-        return list(entry.overloads)
+
+def objection(entry: Entry, call: ast.Call, types: dict[int, Value]) -> tuple[str, str]:
+    """(code, reason) why this call does not port by itself; empty when nothing is against it."""
+    if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
+        keyword.arg is None for keyword in call.keywords
+    ):
+        return "", ""  # sorted out at run time, by a form that has torch's signature
+    words = _words(entry) if call.keywords else {}
+    fitting = _fitting(entry, call, types, words)
+    if not fitting:
+        return "MS309", "the arguments do not fit any form that torch documents"
+    if len(fitting) > 1:
+        sure = [form for form in fitting if _is_sure(form, call, types, words)]
+        if not sure:
+            return "MS310", "which of its forms this is depends on a type that is not known here"
+        fitting = sure
+    first = ""
+    for form in fitting:
+        reason = _refusal(form, call, words)
+        if not reason or (form.helper and (form.mindspore or form.emit or form.rules)):
+            return "", ""  # a helper beside the direct form takes what that refuses
+        first = first or reason
+    return "MS306", first
+
+
+def _words(entry: Entry) -> dict[str, str]:
+    """numpy's words that the API takes for its own, unless it gives them another meaning."""
+    names = {name for form in entry.overloads if form.signature for name in form.signature.names}
+    return {new: old for new, old in _NUMPY_WORDS.items() if new not in names and old in names}
+
+
+def _fitting(
+    entry: Entry, call: ast.Call, types: dict[int, Value], words: dict[str, str]
+) -> list[Overload]:
     values = [types.get(id(argument), UNKNOWN) for argument in call.args]
-    keywords = {k.arg: types.get(id(k.value), UNKNOWN) for k in call.keywords}
-    fitting = fitting_overloads(entry, values, keywords, call)
-    if len(fitting) < 2:
-        return fitting
-    sure = [overload for overload in fitting if _is_sure(overload, call, types)]
-    return sure[:1] or fitting
+    keywords: dict[str | None, Value] = {
+        words.get(k.arg or "", k.arg): types.get(id(k.value), UNKNOWN) for k in call.keywords
+    }
+    return [
+        form
+        for form in fitting_overloads(entry, values, keywords, call)
+        if form.signature is None or _binds(form.signature, len(values), keywords)
+    ]
 
 
-def _is_sure(overload: Overload, call: ast.Call, types: dict[int, Value]) -> bool:
-    signature = overload.signature
+def _binds(signature: Signature, count: int, keywords: dict[str | None, Value]) -> bool:
+    positional = signature.positional
+    if count > len(positional) and signature.varargs is None:
+        return False
+    taken = {parameter.name for parameter in positional[:count]}
+    for name in keywords:
+        if name in taken or (signature.get(name or "") is None and signature.varkwargs is None):
+            return False
+    given = taken | set(keywords)
+    return all(p.name in given for p in signature.parameters if p.required)
+
+
+def _is_sure(
+    form: Overload, call: ast.Call, types: dict[int, Value], words: dict[str, str]
+) -> bool:
+    signature = form.signature
     if signature is None:
-        return True
-    for name, argument in bind(signature, call).items():
-        parameter = signature.get(name)
+        return False
+    positional = signature.positional
+    for index, argument in enumerate(call.args):
+        parameter = positional[index] if index < len(positional) else signature.varargs
         if parameter is not None and not certain(parameter, types.get(id(argument), UNKNOWN)):
             return False
-    return True
+    return all(
+        (parameter := signature.get(words.get(k.arg or "", k.arg or ""))) is None
+        or certain(parameter, types.get(id(k.value), UNKNOWN))
+        for k in call.keywords
+    )
 
 
-def bind(signature: Signature, call: ast.Call) -> dict[str, ast.expr]:
+def bind(
+    signature: Signature, call: ast.Call, words: dict[str, str] | None = None
+) -> dict[str, ast.expr]:
     """Arguments by torch's parameter names; what a star hides stays out."""
     bound: dict[str, ast.expr] = {}
     positional = signature.positional
@@ -43,46 +102,44 @@ def bind(signature: Signature, call: ast.Call) -> dict[str, ast.expr]:
             break
         if index < len(positional):
             bound[positional[index].name] = argument
-        elif signature.varargs is not None:
-            bound.setdefault(signature.varargs.name, argument)
     for keyword in call.keywords:
         if keyword.arg is not None:
-            bound[keyword.arg] = keyword.value
+            bound[(words or {}).get(keyword.arg, keyword.arg)] = keyword.value
     return bound
 
 
-def refusal(overload: Overload, call: ast.Call) -> tuple[str, str]:
-    """(argument as written, why it has no counterpart) of the first one refused; else empty."""
-    signature = overload.signature
-    if signature is None:
-        return "", ""
-    for name, argument in bind(signature, call).items():
+def _refusal(form: Overload, call: ast.Call, words: dict[str, str]) -> str:
+    """The first argument without a counterpart, as written, and why; empty when all have one."""
+    signature = form.signature
+    if signature is None or not (form.refuse or form.values):
+        return ""
+    for name, argument in bind(signature, call, words).items():
         parameter = signature.get(name)
         if parameter is None:
-            if signature.varkwargs is None:
-                return f"{name}=", "torch's documentation has no such parameter"
-        elif name in overload.refuse:
+            continue
+        if name in form.refuse:
             if parameter.required or not _same(argument, parameter.default):
-                return _written(name, argument), overload.refuse[name]
-        elif name in overload.values and not parameter.required:
-            known = overload.values[name]
-            if _source(argument) not in known and not _same(argument, parameter.default):
-                return _written(name, argument), "only " + ", ".join(known) + " can be carried over"
-    return "", ""
+                return f"{_written(name, argument)}: {form.refuse[name]}"
+        elif name in form.values and not any(_same(argument, text) for text in form.values[name]):
+            known = ", ".join(form.values[name])
+            return f"{_written(name, argument)}: only {known} can be carried over"
+    return ""
 
 
 def _written(name: str, argument: ast.expr) -> str:
-    text = _source(argument)
+    text = ast.unparse(argument)
     return f"{name}={text}" if len(text) <= 30 else f"{name}=…"
 
 
-def _source(argument: ast.expr) -> str:
-    return ast.unparse(argument)
-
-
-def _same(argument: ast.expr, default: str) -> bool:
-    """The caller spelled out torch's default."""
-    return _source(argument) == default
+def _same(argument: ast.expr, text: str) -> bool:
+    """The caller wrote this very value, whatever the quotes and brackets."""
+    if (value := constant(argument)) is not ...:
+        try:
+            other = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            return False
+        return type(value) is type(other) and value == other
+    return ast.unparse(argument) == text
 
 
 def constant(argument: ast.expr | None) -> object:

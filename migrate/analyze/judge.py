@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.analyze import adaptive
-from migrate.analyze.arguments import bind, choose, constant, refusal
+from migrate.analyze.arguments import bind, constant, objection
 from migrate.analyze.model import Options, Place, Use
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import Value
@@ -31,7 +31,7 @@ def judge(
     hint = ""
     if isinstance(usage.call, ast.Call):
         if not code:
-            code, problem = _arguments(entry, usage.call, types)
+            code, problem = objection(entry, usage.call, types)
         hint = _adaptive(entry, usage.call)
     return Use(entry.torch, usage.form, place, code, problem, hint)
 
@@ -49,16 +49,6 @@ def _standing(entry: Entry, options: Options) -> tuple[str, str]:
     if entry.status == "risky":
         return "MS302", entry.note or "the counterpart may behave differently"
     return "", ""
-
-
-def _arguments(entry: Entry, call: ast.Call, types: dict[int, Value]) -> tuple[str, str]:
-    forms = choose(entry, call, types)
-    if not forms:
-        return "MS306", "no form that the table lists takes these arguments"
-    if len(forms) > 1 and len({form.mindspore or form.emit or form.helper for form in forms}) > 1:
-        return "MS306", "which of its forms is meant depends on a type that is not known here"
-    written, why = refusal(forms[0], call)
-    return ("MS306", f"{written}: {why}") if written else ("", "")
 
 
 def _adaptive(entry: Entry, call: ast.Call) -> str:

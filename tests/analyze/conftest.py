@@ -57,6 +57,27 @@ emit = "ops.max({input}, axis={dim})"
 [[api.overload]]
 params = "input, other: Tensor"
 mindspore = "mindspore.ops.maximum"
+[[api]]
+torch = "torch.single"
+params = "input, mode='a'"
+mindspore = "mindspore.ops.single"
+values = { mode = { "'a'" = "'a'" } }
+[[api]]
+torch = "torch.resized"
+params = "input, mode='a'"
+mindspore = "mindspore.ops.resized"
+helper = "resized"
+rules = ["some_rule"]
+values = { mode = { "'a'" = "'a'" } }
+[[api]]
+torch = "torch.twofold"
+[[api.overload]]
+params = "input, mode='a'"
+mindspore = "mindspore.ops.twofold"
+values = { mode = { "'a'" = "'a'" } }
+[[api.overload]]
+params = "input, mode='a'"
+helper = "twofold"
 """
 
 NN = """

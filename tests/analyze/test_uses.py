@@ -105,16 +105,29 @@ def test_constants_outside_the_table_are_refused(analysed: Analysed) -> None:
 
 
 def test_unknown_keyword_is_reported(analysed: Analysed) -> None:
-    action = actions(analysed(HEAD + "nn.ReLU(inplaec=True)\n"))["MS306"]
-    assert "inplaec" in action.why
+    action = actions(analysed(HEAD + "nn.ReLU(inplaec=True)\n"))["MS309"]
+    assert "do not fit" in action.why
 
 
 def test_overload_is_chosen_by_type(analysed: Analysed) -> None:
     source = HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n    torch.max(x, {})\n"
     assert not analysed(source.format("1")).actions
     assert not analysed(source.format("y")).actions
-    assert "type that is not known" in actions(analysed(source.format("z")))["MS306"].why
-    assert "no form" in actions(analysed(source.format("1, 2, 3")))["MS306"].why
+    assert "type that is not known" in actions(analysed(source.format("z")))["MS310"].why
+    assert "do not fit" in actions(analysed(source.format("1, 2, 3")))["MS309"].why
+    assert not analysed(source.format("*y")).actions
+    assert not analysed(source.format("axis=1")).actions
+
+
+def test_a_helper_takes_what_the_direct_form_refuses(analysed: Analysed) -> None:
+    assert not analysed(HEAD + "torch.resized(x, mode='odd')\n").actions
+    assert not analysed(HEAD + "torch.twofold(x, mode='odd')\n").actions
+    assert "only 'a'" in actions(analysed(HEAD + "torch.single(x, mode='odd')\n"))["MS306"].why
+
+
+def test_defaults_are_compared_by_value(analysed: Analysed) -> None:
+    assert not analysed(HEAD + 'nn.Conv2d(1, 2, 3, padding_mode="zeros")\n').actions
+    assert not analysed(HEAD + 'nn.GELU("tanh")\n').actions
 
 
 def test_device_uses_the_rows_platforms(analysed: Analysed) -> None:
