@@ -65,7 +65,12 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     record.write_part(
         folder,
         "run",
-        {"mode": "parts", "errors": errors, "notes": [], "version": mindspore.__version__},
+        {
+            "mode": "parts",
+            "errors": errors,
+            "notes": [],
+            "framework_version": mindspore.__version__,
+        },
         shaped,
     )
 

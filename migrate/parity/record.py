@@ -37,7 +37,7 @@ def write_part(
     pending = folder / f".{part}.safetensors.part"
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, pending)
     os.replace(pending, tensors)
-    write_json(folder / f"{part}.json", {"format": FORMAT, "version": VERSION, **info})
+    write_json(folder / f"{part}.json", {**info, "format": FORMAT, "version": VERSION})
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

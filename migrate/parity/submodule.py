@@ -63,7 +63,10 @@ def run(request: check.Request, path: str, folder: Path, tell: check.Tell) -> ch
         f"{request.torch} [{path}]",
         f"{request.mindspore} [{path}]",
         replace(request.plan, submodule=path).to_json(),
-        {**check.versions(folder, ()), "mindspore": record.read_info(parts, "run")["version"]},
+        {
+            **check.versions(folder, ()),
+            "mindspore": record.read_info(parts, "run")["framework_version"],
+        },
         [comparison],
         {},
         None,

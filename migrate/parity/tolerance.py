@@ -18,8 +18,9 @@ from migrate.parity.metrics import Array, Measures, measure, mismatches
 
 __all__ = ["FACTOR", "Judgement", "Tolerance", "judge"]
 
-# A tensor that torch happens to compute exactly still has a floor: two units in the last place.
-_UNITS = {"O0": 2 * 2.0**-23, "O1": 2.0**-10, "O2": 2.0**-10, "O3": 2.0**-10}
+# A tensor that torch happens to compute exactly still has a floor: four units in the last place,
+# since MindSpore's exp on CPU, and what is made of it, is good to about 1e-6.
+_UNITS = {"O0": 4 * 2.0**-23, "O1": 2.0**-10, "O2": 2.0**-10, "O3": 2.0**-10}
 
 
 @dataclass(frozen=True)

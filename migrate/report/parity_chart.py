@@ -61,7 +61,7 @@ def draw(layers: list[Layer], factor: float, culprit: str) -> str:
             anchor = "end" if x(index) > _WIDTH / 2 else "start"
             shift = -10 if anchor == "end" else 10
             parts.append(
-                f'<text class="first" x="{x(index) + shift:.1f}" y="{y(error) + 4:.1f}" '
+                f'<text class="first" x="{x(index) + shift:.1f}" y="{y(error) + 22:.1f}" '
                 f'text-anchor="{anchor}">{escape(layer.path)}</text>'
             )
             culprit = "\0"  # only its first call is labelled

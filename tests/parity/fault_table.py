@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from migrate.parity import check, inputs, worker
+from migrate.parity.limits import FACTOR
 from migrate.parity.plan import Plan
 from tests.parity.faults import FAMILIES, FAULTS, TWINS, Family, Fault
 
@@ -167,7 +168,7 @@ def render(found: list[Found], clean: list[Clean]) -> str:
         lines += [
             f"The largest ratio to the noise floor in a clean run is {worst:.2f}; the "
             "smallest first-stage "
-            f"ratio of a seeded fault is {least:.3g}. The checker's limit, 8, lies between.",
+            f"ratio of a seeded fault is {least:.3g}. The checker's limit, {FACTOR:g}, lies between.",
             "",
         ]
     lines += [
