@@ -71,6 +71,8 @@ def _step(code: str, entry: Entry | None) -> str:
 _STEPS = {
     "MS302": _PROVE,
     "MS303": _LEARN,
+    "MS304": "keep this part on a device that has it, or compute it otherwise",
+    "MS305": "call it outside the compiled network, or use the other mode",
     "MS306": _BY_HAND,
     "MS309": _CHECK,
     "MS310": _ANNOTATE,
