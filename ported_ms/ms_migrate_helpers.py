@@ -613,6 +613,18 @@ def scatter(input, dim, index, src, reduce=None):
     return ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="mul")
 
 
+class Sequential(nn.SequentialCell):
+    """nn.SequentialCell to derive from: Cells that become attributes run too, in their order."""
+
+    def __setattr__(self, name, value):
+        is_new = isinstance(value, nn.Cell) and name not in self._cells
+        super().__setattr__(name, value)
+        if isinstance(value, nn.Cell):
+            if is_new:
+                self._is_dynamic_name.append(False)
+            self.cell_list = list(self._cells.values())
+
+
 class CrossEntropyLoss(nn.CrossEntropyLoss):
     """nn.CrossEntropyLoss for class indices of any integer type, or class probabilities."""
 
@@ -754,6 +766,11 @@ def _world(group):
 
 def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
     """The sum (maximum, ...) of this tensor over all processes."""
+    if tensor.dtype == mindspore.float64:
+        # AllReduce takes no float64: gather its bits, and reduce them in every process.
+        bits = Tensor(tensor.asnumpy().reshape(-1).view(np.int32))
+        gathered = ops.AllGather(_world(group))(bits).asnumpy().view(np.float64)
+        return Tensor(getattr(np, op)(gathered.reshape(-1, *tensor.shape), axis=0))
     return ops.AllReduce(op, _world(group))(tensor)
 
 

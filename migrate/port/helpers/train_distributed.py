@@ -3,6 +3,7 @@
 import os
 
 import mindspore
+import numpy as np
 from mindspore import Tensor, communication, ops
 
 
@@ -34,6 +35,11 @@ def _world(group):
 
 def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
     """The sum (maximum, ...) of this tensor over all processes."""
+    if tensor.dtype == mindspore.float64:
+        # AllReduce takes no float64: gather its bits, and reduce them in every process.
+        bits = Tensor(tensor.asnumpy().reshape(-1).view(np.int32))
+        gathered = ops.AllGather(_world(group))(bits).asnumpy().view(np.float64)
+        return Tensor(getattr(np, op)(gathered.reshape(-1, *tensor.shape), axis=0))
     return ops.AllReduce(op, _world(group))(tensor)
 
 
