@@ -23,7 +23,8 @@ from migrate.table import Table, TableError
 # Syntax trees hold no cycles, so the collector would walk them for nothing; what cycles there are
 # between scopes and functions is cleared now and then.
 _LINES_BETWEEN_COLLECTIONS = 100_000
-# What is known of modules grows with a tree; beyond this it is forgotten and learnt again.
+# What is known of modules grows with a tree; beyond this it is forgotten and learnt again. All
+# processes together stay below it.
 _LINES_REMEMBERED = 150_000
 # A second process costs a start-up of about 0.2 s; below this it does not pay.
 _WORTH_A_PROCESS = 1_500_000  # bytes
@@ -33,7 +34,8 @@ _CHUNK = 12  # neighbouring files import the same modules, so they go to one pro
 class Analyser:
     """Holds what the files of a request have in common: modules seen, table rows read."""
 
-    def __init__(self, project: Project, table: Table, options: Options) -> None:
+    def __init__(self, project: Project, table: Table, options: Options, jobs: int = 1) -> None:
+        self._limit = _LINES_REMEMBERED // jobs
         self._table = table
         self._options = options
         self._project = project
@@ -45,7 +47,7 @@ class Analyser:
         """Everything there is to say about one file; a file that cannot be used says why."""
         report = self._report(source)
         self._since_collection += report.lines
-        if self._resolver.modules.lines_held > _LINES_REMEMBERED:
+        if self._resolver.modules.lines_held > self._limit:
             self._resolver = Resolver(self._project, self._table)
             self._since_collection = _LINES_BETWEEN_COLLECTIONS
         if self._since_collection >= _LINES_BETWEEN_COLLECTIONS:
@@ -114,7 +116,7 @@ def analyse(
         max_workers=jobs,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start,
-        initargs=(project, table.folder, options),
+        initargs=(project, table.folder, options, jobs),
     ) as pool:
         yield from pool.map(_report, range(len(project.files)), chunksize=_CHUNK)
 
@@ -148,10 +150,10 @@ def _no_collector() -> Iterator[None]:
 _worker: tuple[Project, Analyser]
 
 
-def _start(project: Project, folder: Path, options: Options) -> None:
+def _start(project: Project, folder: Path, options: Options, jobs: int) -> None:
     global _worker
     gc.disable()
-    _worker = project, Analyser(project, Table(folder), options)
+    _worker = project, Analyser(project, Table(folder), options, jobs)
 
 
 def _report(index: int) -> FileReport:

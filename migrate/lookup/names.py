@@ -48,15 +48,19 @@ def search(table: Table, query: str) -> Answer:
             entry = table.get(name)
             if entry is not None and entry.kind != "module" and "." in words:
                 return Answer(query, [entry], exact=True, asked=name)
-    entries = list({entry.torch: entry for entry in table}.values())
-    found = [] if listing or "." in words else _last_part(entries, words)
+    names = list(dict.fromkeys(table.names()))
+    found = [] if listing or "." in words else _last_part(names, words)
     if not found:
-        found = _below(entries, candidates)
+        found = _below(names, candidates)
     if not found:
-        found = _containing(entries, words)
-    if len(found) == 1:
-        return Answer(query, found, exact=True, asked=found[0].torch)
-    return Answer(query, sorted(found, key=_order), close=[] if found else _close(entries, words))
+        found = _containing(names, words)
+    if not found:
+        return Answer(query, [], close=_close(names, words))
+    entries = [entry for name in sorted(found, key=_order) if (entry := table.get(name))]
+    plain = [entry for entry in entries if entry.kind != "module"] or entries
+    if len(plain) == 1:
+        return Answer(query, plain, exact=True, asked=plain[0].torch)
+    return Answer(query, plain)
 
 
 def _full_names(words: str) -> list[str]:
@@ -70,51 +74,49 @@ def _full_names(words: str) -> list[str]:
     return names
 
 
-def _last_part(entries: list[Entry], words: str) -> list[Entry]:
+def _last_part(names: list[str], words: str) -> list[str]:
     """Rows of that very name in any namespace: relu is in three."""
-    exact = [e for e in entries if e.torch.rpartition(".")[2] == words and e.kind != "module"]
-    if exact:
+    ending = f".{words}"
+    if exact := [name for name in names if name.endswith(ending)]:
         return exact
-    lowered = words.lower()
-    return [e for e in entries if e.torch.rpartition(".")[2].lower() == lowered]
+    lowered = ending.lower()
+    return [name for name in names if name.lower().endswith(lowered)]
 
 
-def _below(entries: list[Entry], candidates: list[str]) -> list[Entry]:
-    for name in candidates:
-        whole = [e for e in entries if e.torch.startswith(name + ".")]
-        if whole and name.count(".") == 0:
+def _below(names: list[str], candidates: list[str]) -> list[str]:
+    for start in candidates:
+        whole = [name for name in names if name.startswith(start + ".")]
+        if whole and "." not in start:
             # `torch` alone would list everything that there is: give its direct members.
-            return [e for e in whole if e.torch.count(".") == 1]
+            return [name for name in whole if name.count(".") == 1]
         if whole:
             return whole
-    for name in candidates:
-        if "." in name and (started := [e for e in entries if e.torch.startswith(name)]):
-            return started
+    for start in candidates:
+        if "." in start and (found := [name for name in names if name.startswith(start)]):
+            return found
     return []
 
 
-def _containing(entries: list[Entry], words: str) -> list[Entry]:
+def _containing(names: list[str], words: str) -> list[str]:
     """`batchnorm` finds every BatchNorm; two letters would find half the table."""
     space, _, lowered = words.lower().rpartition(".")
     if len(lowered) < 3:
         return []
-    inside = {
-        entry.torch: entry
-        for entry in entries
-        if lowered in entry.torch.rpartition(".")[2].lower()
-        and (not space or space in entry.torch.lower())
-    }
-    return list(inside.values())
+    return [
+        name
+        for name in names
+        if lowered in name.rpartition(".")[2].lower() and (not space or space in name.lower())
+    ]
 
 
-def _close(entries: list[Entry], words: str) -> list[str]:
-    """Names that a slip of the keyboard away from the query; case and namespace may be off."""
+def _close(names: list[str], words: str) -> list[str]:
+    """Names that are a slip of the keyboard away; case and namespace may be off."""
     from difflib import SequenceMatcher, get_close_matches
 
     space, _, last = words.lower().rpartition(".")
     by_last: dict[str, list[str]] = {}
-    for entry in entries:
-        by_last.setdefault(entry.torch.rpartition(".")[2].lower(), []).append(entry.torch)
+    for name in names:
+        by_last.setdefault(name.rpartition(".")[2].lower(), []).append(name)
     alike = get_close_matches(last, by_last, n=6, cutoff=0.7)
 
     def likeness(name: str) -> tuple[float, float]:
@@ -124,10 +126,10 @@ def _close(entries: list[Entry], words: str) -> list[str]:
             SequenceMatcher(None, space, own_space).ratio(),
         )
 
-    names = [name for key in alike for name in by_last[key]]
-    return sorted(names, key=likeness, reverse=True)[:5]
+    found = [name for key in alike for name in by_last[key]]
+    return sorted(found, key=likeness, reverse=True)[:5]
 
 
-def _order(entry: Entry) -> tuple[str, str]:
-    space, _, last = entry.torch.rpartition(".")
+def _order(name: str) -> tuple[str, str]:
+    space, _, last = name.rpartition(".")
     return space.lower(), last.lower()

@@ -76,6 +76,10 @@ class KeptRows(Mapping[str, Entry]):
         entry: Entry = row
         return entry
 
+    def own_names(self) -> Iterator[str]:
+        """The rows' own names, without the aliases and without building a row."""
+        return (row[0] if row.__class__ is tuple else row.torch for row in self._rows)
+
     def __contains__(self, name: object) -> bool:
         return name in self._places
 

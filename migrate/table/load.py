@@ -69,6 +69,15 @@ class Table:
                 found |= {row: rows[row] for row in rows if row.rpartition(".")[0] == name}
         return found
 
+    def names(self) -> Iterator[str]:
+        """Every row's own name, for searches that need nothing else."""
+        for namespace in sorted(self.namespaces):
+            rows = self._load(namespace)
+            if isinstance(rows, cache.KeptRows):
+                yield from rows.own_names()
+            else:
+                yield from dict.fromkeys(entry.torch for entry in rows.values())
+
     def __iter__(self) -> Iterator[Entry]:
         for namespace in sorted(self.namespaces):
             yield from self._load(namespace).values()
