@@ -159,6 +159,9 @@ TENSORS = [
     case("cdist(x, y, 0.5)", x=(3, 4), y=(2, 4)),
     case("cross(x, y, dim=-1)", x=(5, 3), y=(5, 3)),
     case("diag(x, 1)", x=(4, 4)),
+]
+
+ALGEBRA = [
     case("tensordot(x, y, ([1, 0], [0, 2]))", x=(3, 4, 5), y=(4, 2, 3)),
     case("gradient(x, spacing=0.5, edge_order=2)", x=(4, 5)),
     case("trapezoid(y, x)", y=(3, 4), x=(4,)),
@@ -186,4 +189,10 @@ TENSORS = [
     ),
 ]
 
-GROUPS = {"windows": WINDOWS, "layers": LAYERS, "losses": LOSSES, "tensors": TENSORS}
+GROUPS = {
+    "windows": WINDOWS,
+    "layers": LAYERS,
+    "losses": LOSSES,
+    "tensors": TENSORS,
+    "algebra": ALGEBRA,
+}

@@ -13,7 +13,7 @@ GROUPS = runpy.run_path(str(Path(__file__).with_name("function_cases.py")))["GRO
 
 
 def compare(cases: list[tuple[str, dict[str, object]]]) -> list[str]:
-    """Run each call in torch and in the helpers; the answer lists what differs."""
+    """Run all calls in torch, and in one MindSpore program; the answer lists what differs."""
     import importlib
     import re
     import sys
@@ -31,14 +31,15 @@ def compare(cases: list[tuple[str, dict[str, object]]]) -> list[str]:
         for name in re.findall(r"^def (\w+)", path.read_text(), re.M):
             defined[name] = path.stem
 
-    def ours(expression):
-        """linalg.svd is the helper linalg_svd, or svd where that is no other function's name."""
+    def ours(expression, inputs, number):
+        """The same call of helpers: linalg.svd is linalg_svd, or svd where that is free."""
 
         def named(match):
             whole, last = match.group(0).replace(".", "_"), match.group(0).rpartition(".")[2]
             return whole if whole in defined else last
 
-        return re.sub(r"\b(?:linalg|special)\.\w+", named, expression)
+        text = re.sub(r"\b(?:linalg|special)\.\w+", named, expression)
+        return re.sub(rf"\b({'|'.join(inputs)})\b(?!=)", rf"\g<1>{number}", text)
 
     random = np.random.default_rng(3)
 
@@ -59,22 +60,6 @@ def compare(cases: list[tuple[str, dict[str, object]]]) -> list[str]:
             return np.asarray(values - np.log(np.exp(values).sum(-1, keepdims=True)))
         return random.uniform(0.05, 0.95, spec[1]).astype(np.float32)
 
-    constant = ("fixed", "signs", "counts")
-
-    lines = ["import mindspore", "from mindspore import ops"]
-    for number, (expression, inputs) in enumerate(cases):
-        text = ours(expression)
-        for name in set(re.findall(r"\b(\w+)\(", text)) & set(defined):
-            lines.append(f"from migrate.port.helpers.{defined[name]} import {name}")
-        lines += [f"def f{number}({', '.join(inputs)}):", f"    return {text}"]
-        lines += [f"def loss{number}({', '.join(inputs)}):", f"    out = {text}", "    total = 0.0"]
-        lines += ["    for part in out if isinstance(out, (tuple, list)) else (out,):"]
-        lines += ["        if part.is_floating_point():"]
-        lines += ["            total = total + (part * part).sum()", "    return total"]
-    Path("function_calls.py").write_text("\n".join(lines) + "\n")
-    sys.path.insert(0, ".")
-    module = importlib.import_module("function_calls")
-
     def parts(value):
         return list(value) if isinstance(value, (tuple, list)) else [value]
 
@@ -88,32 +73,54 @@ def compare(cases: list[tuple[str, dict[str, object]]]) -> list[str]:
 
     known = {**vars(torch), **vars(torch.nn.functional)}
     known |= {name: getattr(torch, name) for name in ("cross", "norm", "unique", "bitwise_not")}
-    wrong = []
+    texts, tensors, wanted, slopes, labels = [], [], [], [], []
     for number, (expression, inputs) in enumerate(cases):
-        arrays = {name: draw(spec) for name, spec in inputs.items()}
-        leaves = {name: torch.from_numpy(np.asarray(array)) for name, array in arrays.items()}
-        floats = [
-            n for n in leaves if leaves[n].is_floating_point() and inputs[n][0] not in constant
-        ]
-        for name in floats:
-            leaves[name].requires_grad_(True)
-        wanted = parts(eval(expression, {**known, **leaves}))
-        tensors = [mindspore.Tensor(array) for array in arrays.values()]
-        for mode, run in (("pynative", lambda f: f), ("graph", mindspore.jit)):
-            got = parts(run(getattr(module, f"f{number}"))(*tensors))
-            for left, right in zip(got, wanted, strict=True):
+        leaves = {}
+        for name, spec in inputs.items():
+            array = np.asarray(draw(spec))
+            tensors.append((f"{name}{number}", mindspore.Tensor(array)))
+            leaves[name] = torch.from_numpy(array)
+            if spec[0] not in ("fixed", "signs", "counts") and leaves[name].is_floating_point():
+                leaves[name].requires_grad_(True)
+        texts.append(ours(expression, inputs, number))
+        wanted.append(parts(eval(expression, {**known, **leaves})))
+        smooth = [part for part in wanted[-1] if part.requires_grad]
+        free = [name for name in leaves if leaves[name].requires_grad]
+        if smooth and free:
+            loss = sum((part * part).sum() for part in smooth)
+            found = torch.autograd.grad(loss, [leaves[n] for n in free], allow_unused=True)
+            for name, slope in zip(free, found, strict=True):
+                slopes.append(torch.zeros_like(leaves[name]) if slope is None else slope)
+                labels.append((f"{name}{number}", expression))
+
+    names = [name for name, _ in tensors]
+    lines = ["from mindspore import ops"]
+    for name in sorted(set(re.findall(r"\b(\w+)\(", " ".join(texts))) & set(defined)):
+        lines.append(f"from migrate.port.helpers.{defined[name]} import {name}")
+    lines += [f"def everything({', '.join(names)}):", "    return ("]
+    lines += [f"        {text}," for text in texts] + ["    )"]
+    lines += [f"def loss({', '.join(names)}):", "    total = 0.0"]
+    lines += [f"    for out in everything({', '.join(names)}):"]
+    lines += ["        for part in out if isinstance(out, (tuple, list)) else (out,):"]
+    lines += ["            if part.is_floating_point():"]
+    lines += ["                total = total + (part * part).sum()", "    return total"]
+    Path("function_calls.py").write_text("\n".join(lines) + "\n")
+    sys.path.insert(0, ".")
+    module = importlib.import_module("function_calls")
+
+    wrong = []
+    values = [tensor for _, tensor in tensors]
+    for mode, run in (("pynative", lambda f: f), ("graph", mindspore.jit)):
+        results = run(module.everything)(*values)
+        for (expression, _), result, expected in zip(cases, results, wanted, strict=True):
+            for left, right in zip(parts(result), expected, strict=True):
                 if said := differs(left, right):
                     wrong.append(f"{mode}: {expression}: {said}")
-        smooth = [part for part in wanted if part.requires_grad and part.is_floating_point()]
-        if not smooth:
-            continue
-        loss = sum((part * part).sum() for part in smooth)
-        slopes = torch.autograd.grad(loss, [leaves[n] for n in floats], allow_unused=True)
-        places = tuple(list(inputs).index(name) for name in floats)
-        found = mindspore.grad(getattr(module, f"loss{number}"), grad_position=places)(*tensors)
-        for name, left, right in zip(floats, parts(found), slopes, strict=True):
-            if said := differs(left, torch.zeros_like(leaves[name]) if right is None else right):
-                wrong.append(f"gradient for {name} of {expression}: {said}")
+    places = tuple(names.index(name) for name, _ in labels)
+    found = mindspore.grad(module.loss, grad_position=places)(*values)
+    for (name, expression), left, right in zip(labels, parts(found), slopes, strict=True):
+        if said := differs(left, right):
+            wrong.append(f"gradient for {name} of {expression}: {said}")
     return wrong
 
 
