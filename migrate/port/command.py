@@ -40,7 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write into an output that exists, or into an unclean tree",
     )
     parser.add_argument(
-        "--target", choices=("nn", "mint"), default="nn", help="API family to emit (default: nn)"
+        "--target",
+        choices=("nn", "mint", "torch-npu"),
+        default="nn",
+        help="API family to emit (default: nn); torch-npu keeps PyTorch and only leaves CUDA",
     )
     parser.add_argument(
         "--scaffold",
@@ -86,12 +89,18 @@ def run(options: argparse.Namespace) -> int:
             "--scaffold needs an output directory of its own",
             next_step="use -o DIR, or port in place without --scaffold",
         )
+    if options.scaffold and options.target == "torch-npu":
+        raise RequestError(
+            "--scaffold writes scripts that start MindSpore, and --target torch-npu keeps PyTorch",
+            next_step="leave out one of the two",
+        )
     if options.in_place and not options.force:
         _require_clean(options.paths)
     if options.output is not None:
         project = _without_output(project, options.paths, options.output)
     settings = Options(
         mint=options.target == "mint",
+        npu=options.target == "torch-npu",
         input_shapes=dict(options.input_shape),
         jobs=options.jobs,
         output=options.output,

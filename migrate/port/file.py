@@ -103,11 +103,11 @@ def port_file(
         usages=len(resolution.usages),
         helpers=[name for name in spelling.helpers if re.search(rf"\b{HELPERS}\.{name}\b", code)],
         generated=context.generated,
-        **_form(source),
+        **source_form(source),
     )
 
 
-def _form(source: SourceFile) -> dict[str, Any]:
+def source_form(source: SourceFile) -> dict[str, Any]:
     """Encoding and line ends, which the ported file keeps."""
     try:
         data = source.path.read_bytes()

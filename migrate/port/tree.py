@@ -31,6 +31,7 @@ class Options:
     """What the user asked of the porter."""
 
     mint: bool = False
+    npu: bool = False
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     jobs: int = 0
     output: Path | None = None  # what lies below it is not copied along
@@ -113,6 +114,10 @@ def _port_all(
 def _port_some(
     work: list[tuple[SourceFile, str]], project: Project, folder: Path, options: Options
 ) -> list[PortedFile]:
+    if options.npu:
+        from migrate.port.npu import npu_file
+
+        return [npu_file(source) for source, _ in work]
     resolver = Resolver(project, Table(folder))
     return [
         port_file(
