@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class RequestError(Exception):
-    """A request that cannot be carried out; the command line turns it into one message and exit code 2."""
+    """A request that cannot be carried out: one message on the command line, and exit code 2."""
 
     def __init__(self, what: str, *, where: str = "", next_step: str = "") -> None:
         super().__init__(what)

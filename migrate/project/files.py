@@ -97,11 +97,11 @@ class Project:
         top = module.partition(".")[0]
         if not top.isidentifier():
             return None
-        if os.path.basename(root) in _INSTALLED and top not in self._roots.get(root, ()):  # noqa: PTH119
+        if os.path.basename(root) in _INSTALLED and top not in self._roots.get(root, ()):
             return None
         stem = f"{root}{os.sep}{module.replace('.', os.sep)}"
         for candidate in (f"{stem}{os.sep}__init__.py", f"{stem}.py"):
-            if os.path.isfile(candidate):  # noqa: PTH113 - asked for every import of a large tree
+            if os.path.isfile(candidate):
                 known = self._by_path.get(os.path.realpath(candidate))
                 return known or _describe(Path(candidate), {})
         return None
@@ -119,7 +119,7 @@ def discover(paths: Sequence[Path]) -> Project:
 
 
 def _describe(path: Path, known: dict[str, tuple[str, str]]) -> SourceFile:
-    directory, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - links keep their names
+    directory, name = os.path.split(os.path.abspath(path))
     root, package = _package_of(directory, known)
     stem, _, ending = name.rpartition(".")
     stem = stem or ending
@@ -133,7 +133,7 @@ def _package_of(directory: str, known: dict[str, tuple[str, str]]) -> tuple[str,
     """(import root, dotted package) of a directory: the root is the first without __init__.py."""
     if directory not in known:
         parent, name = os.path.split(directory)
-        if name and os.path.isfile(os.path.join(directory, "__init__.py")):  # noqa: PTH113, PTH118
+        if name and os.path.isfile(os.path.join(directory, "__init__.py")):
             root, above = _package_of(parent, known)
             known[directory] = root, f"{above}.{name}" if above else name
         else:

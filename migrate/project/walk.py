@@ -99,7 +99,7 @@ def _foreign(entry: os.DirEntry[str]) -> bool:
     """Directories inside a tree that hold someone else's code, or none."""
     if entry.name.startswith(".") or entry.name in _NEVER:
         return True
-    return os.path.isfile(os.path.join(entry.path, "pyvenv.cfg"))  # noqa: PTH113, PTH118
+    return os.path.isfile(os.path.join(entry.path, "pyvenv.cfg"))
 
 
 def _absent(path: Path, error: OSError) -> Finding:
