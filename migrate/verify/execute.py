@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from migrate.verify.agree import difference, flat
+from migrate.verify.agree import difference, flat, judged
 from migrate.verify.bridge import to_mindspore, to_torch
 from migrate.verify.program import Trial
 
@@ -39,7 +39,7 @@ def run_trial(
     except Exception as error:
         outcome["forward"] = failure(error)
         return outcome
-    wanted = trial.gradient and not trial.random
+    wanted = trial.gradient and not trial.random and outcome["forward"].startswith(AGREES)
     plan = _gradient_plan(trial, expected, raw, leaves) if wanted else None
     if plan is not None:
         reach("gradient", outcome)
@@ -76,15 +76,16 @@ def _changes(trial: Trial) -> bool:
 
 def _verdict(trial: Trial, reference: Callable[..., Any], expected: Any, actual: Any) -> str:
     values = not trial.random
-    reason = difference(_detached(expected), actual, values=values and trial.process is None)
-    if not reason and values and trial.process is not None:
+    plain = values and trial.process is None
+    verdict = judged(_detached(expected), actual, values=plain)
+    if verdict == AGREES and values and trial.process is not None:
         try:
-            reason = difference(_detached(trial.process(expected)), trial.process(actual))
+            verdict = judged(_detached(trial.process(expected)), trial.process(actual))
         except Exception as error:  # the database's own post-processing does not take it
-            reason = f"cannot be brought to a comparable form ({error})"
-    if reason and trial.dtype == "float16":
-        reason = "" if _nearer_the_truth(trial, reference, actual) else reason
-    return f"disagrees: {reason}" if reason else AGREES
+            verdict = f"disagrees: cannot be brought to a comparable form ({error})"
+    if not verdict.startswith(AGREES) and trial.dtype == "float16":
+        verdict = AGREES if _nearer_the_truth(trial, reference, actual) else verdict
+    return verdict
 
 
 def _nearer_the_truth(trial: Trial, reference: Callable[..., Any], actual: Any) -> bool:
@@ -168,10 +169,9 @@ def _gradient(plan: Any, ported: Callable[..., Any], arguments: list[Any]) -> st
 
         compute = mindspore.grad(loss, grad_position=tuple(places))
         found = compute(*arguments)
-        reason = difference(tuple(wanted), to_torch(tuple(flat(found))), gradient=True)
+        return judged(tuple(wanted), to_torch(tuple(flat(found))), gradient=True)
     except Exception as error:
         return failure(error)
-    return f"disagrees: {reason}" if reason else AGREES
 
 
 def _graph(trial: Trial, torch_side: Any, plan: Any, ported: Any, arguments: list[Any]) -> str:
@@ -183,7 +183,7 @@ def _graph(trial: Trial, torch_side: Any, plan: Any, ported: Any, arguments: lis
     except Exception as error:
         return failure(error)
     verdict = _verdict(trial, torch_side[0], torch_side[1], result)
-    if verdict == AGREES and plan is not None:
+    if verdict.startswith(AGREES) and plan is not None:
         verdict = _gradient(plan, compiled, arguments)
         if verdict != AGREES:
             verdict = verdict.replace(":", ": gradient:", 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from migrate.verify.agree import difference, flat
+from migrate.verify.agree import difference, flat, judged
 from migrate.verify.bridge import to_mindspore, to_torch
 from migrate.verify.execute import AGREES, Outcome, failure
 from migrate.verify.own_layers import LAYERS
@@ -143,10 +143,10 @@ def run_layer(layer: Layer, theirs: Any, ours: Any) -> Outcome:
         return {"forward": failure(error)}
     again = _rerun(net, start, layer)
     drawn = bool(difference(_plain(expected), _plain(again)))
-    reason = difference(_plain(expected), actual, values=not drawn)
-    reason = reason or ("" if drawn else _buffers(net, pairs))
-    outcome["forward"] = f"disagrees: {reason}" if reason else AGREES
-    if drawn or reason:
+    outcome["forward"] = judged(_plain(expected), actual, values=not drawn)
+    if outcome["forward"].startswith(AGREES) and not drawn and (reason := _buffers(net, pairs)):
+        outcome["forward"] = f"disagrees: {reason}"
+    if drawn or not outcome["forward"].startswith(AGREES):
         return outcome
     plan = _torch_gradients(net, expected, leaves)
     if plan is not None:
@@ -179,10 +179,13 @@ def _pair(net: Any, cell: Any) -> dict[str, Any]:
     waiting = {_torch_name(name): parameter for name, parameter in cell.parameters_and_names()}
     if not tensors:
         return {}
+    given = {name for name, _ in net.named_buffers()}
     pairs: dict[str, Any] = {name: waiting.pop(name) for name in tensors if name in waiting}
     for name, tensor in tensors.items():
         if name not in pairs:
             same = [n for n, p in waiting.items() if p.size == tensor.numel()]
+            if not same and name in given:
+                continue  # a loss keeps its class weights as a buffer, a Cell as it likes
             if not same:
                 raise ValueError(f"no MindSpore parameter corresponds to {name}")
             pairs[name] = waiting.pop(same[0])
@@ -257,11 +260,13 @@ def _gradients(plan: Any, cell: Any, pairs: dict[str, Any], arguments: list[Any]
     ours = flat(found)
     theirs = [*inputs, *(weights[name] for name in kept)]
     names = [f"input {i}" for i in places] + kept
+    worst = AGREES
     for name, left, right in zip(names, theirs, ours, strict=True):
-        reason = difference(left, right.reshape(left.shape), gradient=True)
-        if reason:
-            return f"disagrees: {name}: {reason}"
-    return AGREES
+        verdict = judged(left, right.reshape(left.shape), gradient=True)
+        if not verdict.startswith(AGREES):
+            return verdict.replace(":", f": {name}:", 1)
+        worst = verdict if worst == AGREES else worst
+    return worst
 
 
 def _compiled(expected: Any, cell: Any, arguments: list[Any], layer: Layer) -> str:
@@ -272,8 +277,7 @@ def _compiled(expected: Any, cell: Any, arguments: list[Any], layer: Layer) -> s
         found = to_torch(cell(*arguments))
     except Exception as error:
         return failure(error)
-    reason = difference(_plain(expected), found)
-    return f"disagrees: {reason}" if reason else AGREES
+    return judged(_plain(expected), found)
 
 
 def _plain(value: Any) -> Any:

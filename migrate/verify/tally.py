@@ -24,6 +24,7 @@ class Tally:
     edge_only: bool = True  # nothing but inputs without elements or dimensions goes wrong
     graph_only: bool = True  # nothing but Graph mode goes wrong
     first: dict[str, str] = field(default_factory=dict)  # verdict -> text
+    loose: str = ""  # the first result that agrees only roughly
     wrong: set[str] = field(default_factory=set)  # dtypes with wrong results, edges left out
     skipped: str = ""
 
@@ -45,6 +46,8 @@ class Tally:
                 continue
             kind = text.partition(":")[0]
             worst = max(worst, kind, key=VERDICTS.index)
+            if text.startswith("agrees: "):
+                self.loose = self.loose or _said(trial, stage, text)
             if kind == "refused":
                 self.refused += 1
             elif main:
@@ -89,6 +92,8 @@ class Tally:
         if self.first:
             found |= {"edge_only": True} if self.edge_only else {}
             found |= {"graph_only": True} if self.graph_only else {}
+        if self.loose:
+            found["loose"] = self.loose
         if self.wrong:
             found["wrong"] = sorted(self.wrong)
         if self.reason:

@@ -13,6 +13,26 @@ def matrix_inverse(A):
     return 1 / A if A.shape[-1] == 1 else ops.inverse(A)
 
 
+def linalg_det(A):
+    """The determinant of matrices of any size; ops.det wants two rows at least."""
+    if A.size == 0:
+        return ops.ones(A.shape[:-2], A.dtype)
+    return A.squeeze(-1).squeeze(-1) if A.shape[-1] == 1 else ops.det(A)
+
+
+def linalg_slogdet(A):
+    """torch.linalg.slogdet of matrices of any size."""
+    if A.shape[-1] > 1 and A.size > 0:
+        return ops.slogdet(A)
+    value = linalg_det(A)
+    return ops.sign(value), ops.log(ops.abs(value))
+
+
+def linalg_logdet(input):
+    """torch's logdet of matrices of any size."""
+    return ops.log(linalg_det(input))
+
+
 def inv_ex(A, *, check_errors=False):
     """torch.linalg.inv_ex of matrices that have an inverse."""
     return matrix_inverse(A), ops.zeros(A.shape[:-2], mindspore.int32)
@@ -32,7 +52,7 @@ def linalg_cholesky(A, *, upper=False):
 def cholesky_ex(A, *, upper=False, check_errors=False):
     """torch.linalg.cholesky_ex: the factor, and the first minor that is not positive (0: none)."""
     lower, pivots = _cholesky_columns(A, upper)
-    if A.shape[-1] == 0:
+    if A.size == 0:
         return lower, ops.zeros(A.shape[:-2], mindspore.int32)
     bad = ops.logical_not(pivots > 0).astype(mindspore.int32)
     first = ops.argmax(bad, dim=-1).astype(mindspore.int32) + 1
@@ -52,7 +72,7 @@ def _cholesky_columns(matrix, upper):
     for k in range(size):
         pivot = rest[..., k : k + 1, k : k + 1]
         column = rest[..., :, k : k + 1] / ops.sqrt(pivot) * (places >= k).astype(matrix.dtype)
-        rest = rest - ops.matmul(column, column.swapaxes(-2, -1))
+        rest = rest - column * column.swapaxes(-2, -1)
         columns.append(column)
         pivots.append(pivot.squeeze(-1))
     return ops.cat(columns, axis=-1), ops.cat(pivots, axis=-1)
@@ -86,7 +106,7 @@ def _lu_steps(matrix, pivot):
 def lu_factor(A, pivot=True):
     """torch.linalg.lu_factor; pivots count from one."""
     if A.size == 0:
-        return A, ops.zeros((*A.shape[:-2], min(A.shape[-2:])), mindspore.int32)
+        return A, ops.zeros(A.shape[:-2] + (min(A.shape[-2:]),), mindspore.int32)
     factors, exchanged = _lu_steps(A, pivot)
     return factors, (exchanged + 1).astype(mindspore.int32)
 
@@ -119,7 +139,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
 def _permutation(pivots, rows):
     """The matrix P of A = P L U."""
     places = ops.arange(rows)
-    order = ops.broadcast_to(places, (*pivots.shape[:-1], rows)).astype(mindspore.int64)
+    order = ops.broadcast_to(places, pivots.shape[:-1] + (rows,)).astype(mindspore.int64)
     for k in range(pivots.shape[-1]):
         spot = pivots[..., k : k + 1].astype(mindspore.int64) - 1
         moved = ops.gather_elements(order, order.ndim - 1, spot)
@@ -143,6 +163,8 @@ def lu(A, pivot=True, get_infos=False):
 
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """torch.linalg.lu_solve, by the inverses of the triangles."""
+    if LU.size == 0 or B.size == 0:
+        return ops.zeros(B.shape, B.dtype)
     permutation, lower, upper = lu_unpack(LU, pivots)
     inverse = ops.matmul(
         matrix_inverse(upper),

@@ -1,12 +1,15 @@
 """Linear algebra with torch's order of results, from operators that have gradients."""
 
 import mindspore
-import mindspore.scipy.linalg
 from mindspore import ops
+
+from migrate.port.helpers.functions_factor import matrix_inverse
 
 
 def cholesky_inverse(L, upper=False):
     """torch's cholesky_inverse; MindSpore's is wrong for batches."""
+    if L.size == 0:
+        return L
     # torch reads one triangle and yet gives the whole of L a gradient.
     factor = L + ops.stop_gradient((ops.triu(L) if upper else ops.tril(L)) - L)
     transposed = factor.swapaxes(-2, -1)
@@ -24,10 +27,17 @@ def linalg_solve(A, B, left=True):
     """torch.linalg.solve for matrices, or vectors where B has one dimension less."""
     vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
     right_side = B.expand_dims(-1) if vector else B
+    if A.size == 0 or B.size == 0:
+        return ops.zeros(B.shape, B.dtype)
     if not left:
         return linalg_solve(A.swapaxes(-2, -1), right_side.swapaxes(-2, -1)).swapaxes(-2, -1)
-    solution = ops.matmul(ops.inverse(A), right_side)
+    solution = ops.matmul(matrix_inverse(A), right_side)
     return solution.squeeze(-1) if vector else solution
+
+
+def solve_ex(A, B, *, left=True, check_errors=False):
+    """torch.linalg.solve_ex of systems that have a solution."""
+    return linalg_solve(A, B, left), ops.zeros(A.shape[:-2], mindspore.int32)
 
 
 def multi_dot(tensors):
@@ -83,25 +93,15 @@ def tensorsolve(A, B, dims=None):
     return linalg_solve(A.reshape((B.size, -1)), B.reshape((-1,))).reshape(shape)
 
 
-def linalg_eigh(A, UPLO="L"):
-    """torch.linalg.eigh; MindSpore's takes one matrix."""
-    lower = UPLO.upper() == "L"
-    flat = A.reshape((-1, A.shape[-2], A.shape[-1]))
-    values, vectors = [], []
-    for i in range(flat.shape[0]):
-        value, vector = mindspore.scipy.linalg.eigh(flat[i], lower=lower)
-        values.append(value)
-        vectors.append(vector)
-    return ops.stack(values).reshape(A.shape[:-1]), ops.stack(vectors).reshape(A.shape)
-
-
 def solve_triangular(input, B, upper, left=True, unitriangular=False):
     """torch.linalg.solve_triangular, by the inverse of the triangle."""
+    if input.size == 0 or B.size == 0:
+        return ops.zeros(B.shape, B.dtype)
     triangle = ops.triu(input) if upper else ops.tril(input)
     if unitriangular:
         eye = ops.eye(input.shape[-1], dtype=input.dtype)
         triangle = triangle * (1 - eye) + eye
-    inverse = ops.inverse(triangle)
+    inverse = matrix_inverse(triangle)
     return ops.matmul(inverse, B) if left else ops.matmul(B, inverse)
 
 
@@ -109,7 +109,7 @@ def householder_product(A, tau):
     """torch.linalg.householder_product: the reflections multiplied, first columns only."""
     rows, columns = A.shape[-2:]
     eye = ops.eye(rows, dtype=A.dtype)
-    product = eye.broadcast_to((*A.shape[:-2], rows, rows))
+    product = eye.broadcast_to(A.shape[:-2] + (rows, rows))
     lower = ops.tril(A, -1) + ops.eye(rows, columns, dtype=A.dtype)
     for i in range(tau.shape[-1]):
         v = lower[..., i : i + 1]

@@ -4,6 +4,7 @@ import mindspore
 import numpy as np
 from mindspore import ops
 
+from migrate.port.helpers.functions_decompose import vector_norm
 from migrate.port.helpers.functions_reduce import cumprod
 
 
@@ -71,13 +72,14 @@ def masked_amin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 def masked_argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """torch.masked.argmax."""
-    return _masked_place(_masked_input(input, mask, -float("inf"), dtype), dim, keepdim)
+    x = _masked_input(input, mask, -float("inf"), dtype)
+    return _masked_place(x, dim, keepdim).astype(x.dtype)  # torch gives the input's dtype
 
 
 def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """torch.masked.argmin."""
     x = _masked_input(input, mask, float("inf"), dtype)
-    return _masked_place(-x, dim, keepdim)
+    return _masked_place(-x, dim, keepdim).astype(x.dtype)
 
 
 def _masked_place(x, dim, keepdim):
@@ -114,7 +116,7 @@ def masked_norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=Non
     x, axes = _masked_input(input, mask, fill, dtype), _masked_axes(input, dim)
     if not axes:
         return ops.abs(x)
-    return ops.vector_norm(x, ord=ord, axis=axes, keepdims=keepdim)
+    return vector_norm(x, ord, axes, keepdim)
 
 
 def masked_var(
@@ -156,7 +158,11 @@ def masked_cumprod(input, dim, *, dtype=None, mask=None):
 def masked_softmax(input, dim, *, dtype=None, mask=None):
     """torch.masked.softmax."""
     x = _masked_input(input, mask, -float("inf"), dtype)
-    return ops.softmax(x, axis=dim) if x.ndim else ops.exp(x - x)
+    if x.ndim == 0:
+        return ops.exp(x - x)
+    # Where nothing is selected torch gives NaN, and so does infinity minus infinity.
+    parts = ops.exp(x - ops.stop_gradient(ops.amax(x, axis=dim, keepdims=True)))
+    return parts / ops.sum(parts, dim=dim, keepdim=True)
 
 
 def masked_log_softmax(input, dim, *, dtype=None, mask=None):

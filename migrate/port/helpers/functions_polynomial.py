@@ -19,6 +19,8 @@ def _next_degree(kind, x, k, now, before):
 
 def _orthogonal(kind, x, n, first):
     """The polynomial of degree n, whose degree 1 is `first`; zero for negative degrees."""
+    if x.size == 0 or (not isinstance(n, (int, float)) and n.size == 0):
+        return x * n
     single = isinstance(n, (int, float))
     top = int(n) if single else int(n.max())
     degree = mindspore.Tensor(top) if single else n.astype(mindspore.int64)

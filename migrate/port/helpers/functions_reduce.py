@@ -3,6 +3,8 @@
 import mindspore
 from mindspore import ops
 
+from migrate.port.helpers.functions_decompose import vector_norm
+
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """torch.norm: the p-norm of all elements, or over `dim`; never a matrix norm but 'nuc'."""
@@ -13,10 +15,9 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
         return ops.matrix_norm(input, ord="nuc", axis=axes, keepdims=keepdim)
     order = 2 if p is None or p == "fro" else p
     if dim is None:
-        flat = ops.vector_norm(input.reshape((-1,)), ord=order)
+        flat = vector_norm(input.reshape((-1,)), order)
         return flat.reshape((1,) * input.ndim) if keepdim else flat
-    axes = tuple(dim) if isinstance(dim, (tuple, list)) else dim
-    return ops.vector_norm(input, ord=order, axis=axes, keepdims=keepdim)
+    return vector_norm(input, order, dim, keepdim)
 
 
 def cummax(input, dim):
@@ -46,7 +47,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
         input = ops.cat((input, append), axis=axis)
     head = (slice(None),) * axis
     for _ in range(n):
-        after, before = input[(*head, slice(1, None))], input[(*head, slice(None, -1))]
+        after, before = input[head + (slice(1, None),)], input[head + (slice(None, -1),)]
         input = after != before if input.dtype == mindspore.bool_ else after - before
     return input
 
@@ -130,7 +131,7 @@ def _trapezoid_areas(y, x, dx, dim):
     """The area between each two neighbours."""
     axis = dim + y.ndim if dim < 0 else dim
     head = (slice(None),) * axis
-    mean = (y[(*head, slice(1, None))] + y[(*head, slice(None, -1))]) / 2
+    mean = (y[head + (slice(1, None),)] + y[head + (slice(None, -1),)]) / 2
     if x is None:
         return mean * (1.0 if dx is None else dx)
     if x.ndim == 1:
@@ -140,4 +141,4 @@ def _trapezoid_areas(y, x, dx, dim):
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
     """torch's cdist for any p; MindSpore's gradient is zero for p below one."""
-    return ops.vector_norm(x1.expand_dims(-2) - x2.expand_dims(-3), ord=p, axis=-1)
+    return vector_norm(x1.expand_dims(-2) - x2.expand_dims(-3), p, -1)
