@@ -55,8 +55,8 @@ class Tally:
                 self.stages[stage][0] += kind == "agrees"
             if kind != "agrees":
                 self.first.setdefault(kind, _said(trial, stage, text))
-                self.graph_only &= stage == "graph"
-                self.edge_only &= bool(trial.get("edge"))
+                self.graph_only &= kind == "refused" or stage == "graph"
+                self.edge_only &= kind == "refused" or bool(trial.get("edge"))
                 if kind == "disagrees" and not trial.get("edge"):
                     self.wrong.add(trial["dtype"])
         if not main and worst == "agrees":
@@ -89,7 +89,7 @@ class Tally:
             found["dtypes"] = {d: f"{a}/{t}" for d, (a, t) in sorted(self.others.items())}
         if self.random:
             found["random"] = True
-        if self.first:
+        if self.verdict in ("fails", "disagrees"):
             found |= {"edge_only": True} if self.edge_only else {}
             found |= {"graph_only": True} if self.graph_only else {}
         if self.loose:
