@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Faithful twins stay below 6 times the floor, seeded faults lie above 75 (docs/results/faults.md).
+# Clean twins stay below 8.1 times the floor; no seeded fault can fall below 37
+# (docs/results/faults.md).
 FACTOR = 10.0
 
 

@@ -121,8 +121,10 @@ def _arguments(cell: nn.Cell) -> str:
         text = cell.extend_repr() or cell.extra_repr()
     except Exception:  # a user class may print anything; a description is not worth failing for
         return ""
+    # A parameter prints itself at length, with commas of its own.
+    text = re.sub(r"\w+=Parameter \((?:[^()]|\([^()]*\))*\)(, )?", "", text)
     parts = re.split(r",\s*(?![^()\[\]<>]*[)\]>])", text)
-    return ", ".join(part for part in parts if not re.search(r"=\s*(<|Parameter\b)", part))
+    return ", ".join(part for part in parts if part and not re.search(r"=\s*(<|Parameter\b)", part))
 
 
 def load_weights(model: nn.Cell, matching: Matching, arrays: Any) -> None:

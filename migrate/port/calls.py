@@ -304,6 +304,8 @@ class CallRewriter(References):
                 or not is_tensor(inner)
                 or isinstance(place.value, ast.Attribute)
             )
+        if isinstance(place, ast.Attribute) and place.attr in ("weight", "bias"):
+            return True  # of a layer, whatever layer it is
         return _has_parameter(self.context.type(place))
 
 

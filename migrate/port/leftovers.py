@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -42,6 +43,12 @@ def _read(tree: ast.Module) -> set[str]:
     names = {
         n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)
     }
+    for node in ast.walk(tree):
+        for field in ("annotation", "returns"):
+            stated = getattr(node, field, None)
+            parts = ast.walk(stated) if isinstance(stated, ast.AST) else ()
+            texts = [p.value for p in parts if isinstance(p, ast.Constant)]
+            names |= {word for t in texts if isinstance(t, str) for word in re.findall(r"\w+", t)}
     # Exported by name counts as used.
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List | ast.Tuple):

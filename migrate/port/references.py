@@ -11,7 +11,7 @@ from migrate.findings import Finding
 from migrate.port.call import Refusal
 from migrate.port.context import Context, is_module_value, marker
 from migrate.port.join import Joiner
-from migrate.port.nodes import atomic, code, expression, fill, is_cheap
+from migrate.port.nodes import atomic, code, expression, fill, is_cheap, is_hole_alone
 from migrate.port.signature_cells import signature_helper
 from migrate.resolve import Usage
 from migrate.table import Entry
@@ -252,6 +252,8 @@ class References(Joiner):
         main = entry.main
         if usage.form == "annotation" and entry.torch in _ANNOTATIONS:
             return expression(_ANNOTATIONS[entry.torch])
+        if usage.form == "decorator" and main.emit and is_hole_alone(main.emit):
+            return cst.Name("None")  # gives back what it is given
         if (
             entry.kind in ("context", "decorator")
             and not main.portable

@@ -167,7 +167,7 @@ def render(found: list[Found], clean: list[Clean]) -> str:
         worst = max(c[3] for c in clean)
         lines += [
             f"The largest ratio to the noise floor in a clean run is {worst:.2f}; the smallest "
-            f"first-stage ratio of a seeded fault is {least:.3g}. The checker's limit is {FACTOR:g}.",
+            f"first-stage ratio of a seeded fault is {least:.3g}. The limit is {FACTOR:g}.",
             "",
         ]
     lines += [

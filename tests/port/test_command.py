@@ -304,3 +304,30 @@ def test_what_is_left_keeps_torch_and_a_marker(run: Run, tmp_path: Path) -> None
     assert marker.startswith("# ms-migrate: MS301 torch.fx.symbolic_trace")
     assert statement == "handle = torch.fx.symbolic_trace(None)"
     assert "import torch\n" in text
+
+
+def test_two_files_of_one_name_do_not_overwrite_each_other(
+    run: Run, net: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other" / "net.py"
+    other.parent.mkdir()
+    other.write_text(NET, encoding="utf-8")
+    code, _, err = run(net, other, "-o", tmp_path / "out")
+    assert code == 2
+    assert "net.py" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_output_inside_the_source_is_not_ported_again(run: Run, net: Path, tmp_path: Path) -> None:
+    out = net.parent / "out"
+    assert run(net.parent, "-o", out)[0] == 0
+    assert set(tree_of(out)) == {"net.py"}
+    assert run(net.parent, "-o", out, "--force")[0] == 0
+    assert set(tree_of(out)) == {"net.py"}
+
+
+def test_output_that_is_the_source_is_refused(run: Run, net: Path) -> None:
+    code, _, err = run(net.parent, "-o", net.parent, "--force")
+    assert code == 2
+    assert "--in-place" in err
+    assert net.read_text(encoding="utf-8") == NET
