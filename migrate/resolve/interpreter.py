@@ -5,6 +5,7 @@ end.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable
 from typing import TypeVar
@@ -30,6 +31,12 @@ from migrate.resolve.values import (
 )
 
 Result = TypeVar("Result")
+# Parameters of forward that are no data: taking `dim` for a tensor would choose a wrong overload.
+_SETTING = re.compile(
+    r"dim|axis|axes|device|dtype|size|shape|mode|name|kind|type|num|count|factor|return_|use_|is_"
+    r"|need|flag|step|epoch|train|stride|pad|kernel|offset|level|layer|length|height|width|config"
+    r"|^[nkhwtbcpHWTBNC]$"
+)
 _DEEPEST = 40  # functions entered from functions; deeper ones wait until the end
 _HOPS = 1  # modules away from the file in hand whose function bodies are still looked at
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
@@ -210,7 +217,8 @@ class Interpreter(Statements):
         fallback = self._default(default, function)
         if hint is not UNKNOWN:
             return join(hint, fallback)
-        if computes and (default is None or fallback is NONE):
+        data = computes and not _SETTING.search(argument.arg)
+        if data and (default is None or fallback is NONE):
             return TENSOR if default is None else join(TENSOR, NONE)
         return UNKNOWN if fallback is NONE else fallback
 
