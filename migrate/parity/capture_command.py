@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from migrate.errors import RequestError
-from migrate.parity import inputs, needs, worker
-from migrate.parity import options as shared
 from migrate.parity.command import teller
-from migrate.parity.plan import Plan
+from migrate.parity.request import inputs, needs
+from migrate.parity.request import options as shared
+from migrate.parity.request.plan import Plan
+from migrate.parity.workers import worker
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Record the step; the folder appears only when it is whole."""
     needs.check()
-    from migrate.parity import record
+    from migrate.parity.workers import record
 
     output = Path(options.output)
     if output.exists():
@@ -103,7 +104,8 @@ def _torch_job(options: argparse.Namespace, step: Path) -> dict[str, object]:
 
 
 def _other_job(options: argparse.Namespace, step: Path) -> dict[str, object]:
-    from migrate.parity import check, record
+    from migrate.parity import check
+    from migrate.parity.workers import record
 
     if not options.reference:
         raise RequestError(

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from migrate.errors import RequestError
-from migrate.parity import needs
-from migrate.parity import options as shared
+from migrate.parity.request import needs
+from migrate.parity.request import options as shared
 
 if TYPE_CHECKING:
     from migrate.parity import check

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from migrate.errors import RequestError
-from migrate.parity import needs
-from migrate.parity import options as shared
+from migrate.parity.request import needs
+from migrate.parity.request import options as shared
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,9 +27,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare, show, and return 0, 1 or 2."""
     needs.check()
-    from migrate.parity import check, compare, record
-    from migrate.parity.diagnose import diagnose
-    from migrate.parity.localize import backward_suspects, forward_suspects
+    from migrate.parity import check
+    from migrate.parity.judge import compare
+    from migrate.parity.judge.diagnose import diagnose
+    from migrate.parity.judge.localize import backward_suspects, forward_suspects
+    from migrate.parity.workers import record
     from migrate.report import parity_console, parity_html, parity_json
 
     began = time.monotonic()

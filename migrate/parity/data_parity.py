@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from migrate.errors import RequestError
-from migrate.parity import options as shared
-from migrate.parity import record, worker
-from migrate.parity.metrics import Measures, measure
+from migrate.parity.judge.metrics import Measures, measure
+from migrate.parity.request import options as shared
+from migrate.parity.workers import record, worker
 
 # A step of one grey level in 255 after the usual normalisation is about 0.017; float32 noise is
 # 1e-6.

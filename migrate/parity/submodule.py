@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from migrate.errors import RequestError
-from migrate.parity import check, compare, isolate, localize, record, worker
-from migrate.parity.compare import Comparison, Row
+from migrate.parity import check
+from migrate.parity.judge import compare, isolate, localize
+from migrate.parity.judge.compare import Comparison, Row
+from migrate.parity.workers import record, worker
 
 
 def run(request: check.Request, path: str, folder: Path, tell: check.Tell) -> check.Report:

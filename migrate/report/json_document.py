@@ -11,6 +11,7 @@ from migrate.analyze.groups import GROUPS
 from migrate.analyze.model import LEVELS, Analysis, Operator, Place
 from migrate.findings import Finding
 from migrate.report import words
+from migrate.table.entry import VERSIONS
 
 SCHEMA = "ms-migrate/analyze"
 VERSION = 1
@@ -40,6 +41,7 @@ def document(analysis: Analysis) -> dict[str, Any]:
             "device": analysis.options.device or "all",
             "mode": analysis.options.mode,
             "min_status": analysis.options.min_status,
+            "ms_version": analysis.options.version or VERSIONS[-1],
         },
         "summary": {
             "files": analysis.files,

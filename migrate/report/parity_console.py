@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from migrate.parity.compare import STAGES, Comparison
+from migrate.parity.judge.compare import STAGES, Comparison
 
 if TYPE_CHECKING:
     from migrate.parity.check import Report
@@ -33,15 +33,14 @@ def render(report: Report, *, colour: bool | None = None) -> str:
         culprit = report.diagnosis.path if report.diagnosis else ""
         lines += [*_tree(shown, culprit, paint), ""]
     notes = dict.fromkeys(note for comparison in report.comparisons for note in comparison.notes)
-    lines += [paint(f"note: {note}", _DIM) for note in notes]
+    if notes:
+        lines += [*(paint(f"note: {note}", _DIM) for note in notes), ""]
     if report.diagnosis is not None:
-        lines += [
-            "",
-            *textwrap.wrap(
-                report.diagnosis.text, 100, break_long_words=False, break_on_hyphens=False
-            ),
-        ]
-    lines += ["", _verdict(report, paint)]
+        lines += textwrap.wrap(
+            report.diagnosis.text, 100, break_long_words=False, break_on_hyphens=False
+        )
+        lines.append("")
+    lines.append(_verdict(report, paint))
     return "\n".join(lines)
 
 
@@ -60,8 +59,8 @@ def _heading(report: Report) -> list[str]:
             f"{'float32' if plan['amp'] == 'O0' else 'float16'} runs"
         )
     return [
-        f"torch {versions.get('torch', '?')}     {report.torch}",
-        f"mindspore {versions.get('mindspore', '?')}  {report.mindspore}",
+        f"{'torch ' + versions.get('torch', '?'):<18} {report.torch}",
+        f"{'mindspore ' + versions.get('mindspore', '?'):<18} {report.mindspore}",
         f"input {inputs}; {side}; loss {plan['loss']}; optimizer {plan['optimizer']}; seed "
         f"{plan['seed']}; amp {plan['amp']}",
         f"allowed: {judged}",

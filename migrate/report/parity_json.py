@@ -7,8 +7,8 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from migrate.parity.compare import STAGES, Comparison, Row
-from migrate.parity.tolerance import Judgement
+from migrate.parity.judge.compare import STAGES, Comparison, Row
+from migrate.parity.judge.tolerance import Judgement
 
 if TYPE_CHECKING:
     from migrate.parity.check import Report

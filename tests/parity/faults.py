@@ -35,7 +35,7 @@ FAMILIES = {
     for family in (
         Family("cnn", "Net", ("4,3,32,32",), classes=10),
         Family("mlp", "Mixer", ("6,16",)),
-        Family("attention", "Transformer", ("3,12:int64:0:40",), classes=40),
+        Family("attention", "Transformer", ("3,12:int64:0:12",), classes=40),
         Family(
             "cnn-sgd", "Net", ("4,3,32,32",), classes=10, own_loss="loss", own_optimizer="optimizer"
         ),

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from migrate.cli import main
-from migrate.parity import check, isolate
-from migrate.parity.tolerance import Tolerance
+from migrate.parity import check
+from migrate.parity.judge import compare, isolate
+from migrate.parity.judge.tolerance import Tolerance
+from migrate.parity.request import inputs
+from migrate.parity.request.plan import Plan
+from migrate.parity.workers import record
 from tests.parity import fault_table
 from tests.parity.faults import FAULTS, TWINS
 
@@ -55,7 +61,7 @@ def test_clean_twins_agree_in_both_modes_with_a_report(
 def test_a_seeded_fault_is_caught_where_it_is(name: str, records: Path) -> None:
     fault = next(fault for fault in FAULTS if fault.name == name)
     found = fault_table.run_fault(fault, records)
-    assert found.located, found.text
+    assert found.located and found.confirmed, found.text
 
 
 def test_every_fault_applies_to_its_twin(tmp_path: Path) -> None:
@@ -81,6 +87,34 @@ def test_if_nobody_confesses_the_noise_is_measured_again(
     assert (tmp_path / "torch-again" / "run.json").is_file()
     assert report.exit_code == 1 and report.diagnosis is not None
     assert not report.diagnosis.confirmed and "agrees" in report.diagnosis.text
+
+
+def test_a_relu_that_flips_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No noise run crosses this kink; torch led along MindSpore's activations does."""
+    np.save(tmp_path / "x.npy", np.array([[0.5, 0.0], [0.7, 0.2]], dtype=np.float32))
+    plan = Plan(inputs=[inputs.parse(str(tmp_path / "x.npy"))], init="exact")
+    models = [f"{TWINS / f'kink_{side}.py'}:Kink" for side in ("torch", "ms")]
+    request = check.Request(*models, plan, modes=("pynative",))
+    monkeypatch.setattr(check, "SECOND_LOOK_RUNS", 3)
+    folder = tmp_path / "steps"
+    report = check.run(request, folder, lambda line: None)
+    assert report.exit_code == 0
+    assert any("along MindSpore's own activations" in n for n in report.comparisons[0].notes)
+    # Without that run it would be an alarm, and a large one.
+    steps = [record.read_step(folder / name) for name in ("torch", "pynative")]
+    plain = compare.compare(*steps, request.tolerance)
+    assert plain.first_stage == "gradients"
+    assert max(row.judgement.ratio for row in plain.failed("gradients")) > 1000
+    # It is the first thing tried: the many runs were not needed.
+    assert record.read_info(folder / "torch-again", "start")["plan"]["noise_runs"] == 1
+    monkeypatch.setattr(check, "_followed", lambda *_: "")
+    found, again = check.explain(request, folder, [plain], lambda line: None)
+    assert found is not None and not again[0].ok
+    assert record.read_info(folder / "torch-again", "start")["plan"]["noise_runs"] == 3
+    asked = replace(request, second_look=False)
+    shutil.rmtree(folder / "torch-again")
+    assert check.explain(asked, folder, [plain], lambda line: None)[0] is not None
+    assert not (folder / "torch-again").exists()
 
 
 def test_a_split_check_gives_the_same_verdict(

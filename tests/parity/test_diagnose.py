@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import inf
 
-from migrate.parity.compare import Comparison, Layer, Row
-from migrate.parity.diagnose import diagnose
-from migrate.parity.hints import for_layer, for_update
-from migrate.parity.localize import backward_suspects, forward_suspects
-from migrate.parity.metrics import measure
-from migrate.parity.structure import ModuleInfo, Place
-from migrate.parity.tolerance import Judgement
+from migrate.parity.judge.compare import Comparison, Layer, Row
+from migrate.parity.judge.diagnose import diagnose
+from migrate.parity.judge.hints import for_layer, for_update
+from migrate.parity.judge.localize import backward_suspects, forward_suspects
+from migrate.parity.judge.metrics import measure
+from migrate.parity.judge.tolerance import Judgement
+from migrate.parity.workers.structure import ModuleInfo, Place
 
 GOOD, BAD = Judgement(True, 0.5), Judgement(False, 99.0, "is 99 times the noise floor away")
 
@@ -62,6 +62,12 @@ def test_a_container_whose_parts_agree_is_blamed_itself_and_between_which_calls(
     suspect = forward_suspects(comparison(layers, rows(layers)))[0]
     assert suspect.layer.path == "x" and suspect.own_code
     assert suspect.after is layers[0] and suspect.before is layers[1]
+
+
+def test_the_code_before_a_part_is_the_code_before_its_own_call_not_before_its_parts() -> None:
+    layers = [layer("a"), layer("b.c", "-", "-"), layer("b", "-", "-"), layer("", out="-")]
+    suspect = forward_suspects(comparison(layers, rows(layers)))[0]
+    assert suspect.layer.path == "" and suspect.before is layers[2]
 
 
 def test_a_wrong_gradient_is_blamed_on_the_last_layer_that_received_a_good_one() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from migrate.errors import RequestError
-from migrate.parity import inputs
+from migrate.parity.request import inputs
 
 
 def test_the_seed_decides_the_values() -> None:

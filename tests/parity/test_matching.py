@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from migrate.parity.matching import match
-from migrate.parity.structure import ModuleInfo, Variable
+from migrate.parity.judge.matching import match, unknown_names
+from migrate.parity.workers.structure import ModuleInfo, Variable
 
 
 def module(path: str, type_: str, **variables: tuple[int, ...]) -> ModuleInfo:
@@ -143,3 +143,9 @@ def test_a_buffer_that_is_a_constant_elsewhere_is_noted_not_refused() -> None:
     torch = [ModuleInfo("", "Net", variables={"mask": mask})]
     found = match(torch, [module("", "Net")])
     assert not found.unmatched_torch and "mask" in found.notes[0]
+
+
+def test_a_map_that_names_what_there_is_not_is_noticed() -> None:
+    ours, theirs = [module("", "N"), module("fc", "Linear", weight=(2, 2))], [module("", "N")]
+    renames = {"fc.weight": "head.weight", "": ""}
+    assert unknown_names(ours, theirs, renames) == ["head.weight (in MindSpore)"]

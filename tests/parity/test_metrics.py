@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from migrate.parity.metrics import measure, mismatches
-from migrate.parity.tolerance import FACTOR, Tolerance, judge
+from migrate.parity.judge.compare import _Judge, resolution
+from migrate.parity.judge.metrics import measure, mismatches
+from migrate.parity.judge.tolerance import FACTOR, Tolerance, judge
 
 
 def test_measures_agree_with_plain_numpy_over_several_pieces() -> None:
@@ -101,3 +102,23 @@ def test_mismatches_counts_nan_against_a_number() -> None:
 
 def test_the_factor_is_the_documented_one() -> None:
     assert FACTOR == 10.0
+
+
+class _Record:
+    """As much of a recorded step as a judge looks at."""
+
+    def __init__(self, **tensors: np.ndarray) -> None:
+        self.tensors = self.given = {key.replace("_", ":"): value for key, value in tensors.items()}
+        self.run = {"floors": {"update:w": [0.0, 0.0], "gradient:w": [0.0, 0.0]}}
+
+
+def test_an_update_is_known_to_half_a_unit_of_its_parameter() -> None:
+    """A step too small for float32 moves a parameter by a unit on one side and not on the other."""
+    weight, none = np.full(4, 0.5, np.float32), np.zeros(4, np.float32)
+    moved = none + np.float32(2.0**-24)
+    ours = _Record(weight_w=weight, update_w=none, gradient_w=none)
+    theirs = _Record(update_w=moved, gradient_w=moved)
+    judged = _Judge(ours, theirs, Tolerance())
+    assert judged("update:w", "update:w").ok and judged("update:w", "update:w").ratio == 2.0
+    assert not judged("gradient:w", "gradient:w").ok
+    assert resolution(weight) == [2.0**-24, 2.0**-25]

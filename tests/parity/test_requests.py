@@ -10,8 +10,8 @@ import pytest
 
 from migrate.cli import main
 from migrate.errors import RequestError
-from migrate.parity import losses, optimizers
-from migrate.parity.options import read_renames
+from migrate.parity.request import losses, optimizers
+from migrate.parity.request.options import read_renames
 
 MODEL = "tests/parity/twins/cnn_torch.py:Net"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from migrate.errors import RequestError
-from migrate.parity import target
+from migrate.parity.request import target
 
 
 @pytest.fixture

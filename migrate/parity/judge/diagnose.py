@@ -1,0 +1,318 @@
+"""Put the finding into words: where, what, how sure, and what usually causes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from migrate.parity.judge import emitted, hints, provenance
+from migrate.parity.judge.compare import Comparison, Layer, Row
+from migrate.parity.judge.isolate import Result
+from migrate.parity.judge.localize import Suspect, unfinished_suspect
+from migrate.parity.request import target
+
+
+@dataclass
+class Diagnosis:
+    """One paragraph, and the facts it is made of."""
+
+    stage: str
+    path: str
+    other_path: str
+    kind: str
+    sentence: str
+    confirmed: bool
+    torch: str = ""
+    mindspore: str = ""
+    torch_place: str = ""
+    mindspore_place: str = ""
+    hints: list[str] = field(default_factory=list)
+    # The row of the mapping table behind the torch line, and what the porter writes for it.
+    row: str = ""
+    emitted: str = ""
+    as_ported: bool = False
+    innocent: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        parts = [self.sentence]
+        if self.torch:
+            parts.append(
+                f"torch: {self.torch}{f' at {self.torch_place}' if self.torch_place else ''}."
+            )
+        if self.mindspore:
+            parts.append(
+                "MindSpore: "
+                f"{self.mindspore}{f' at {self.mindspore_place}' if self.mindspore_place else ''}."
+            )
+        parts.extend(self.hints)
+        origin = provenance.Origin(self.row, self.emitted, self.as_ported).sentence
+        if origin:
+            parts.append(origin)
+        if self.innocent:
+            parts.append(f"Innocent in isolation: {', '.join(self.innocent)}.")
+        return " ".join(parts)
+
+
+def diagnose(
+    bad: Comparison, watched: Comparison, suspects: list[Suspect], results: list[Result]
+) -> Diagnosis:
+    """Say what the first failing stage means."""
+    stage = bad.first_stage
+    if stage == "weights":
+        return _weights(bad)
+    if stage == "randomness":
+        row = bad.failed(stage)[0]
+        return _at(
+            watched, row.name, stage, "randomness", f"{row.name} {row.judgement.problem}.", True
+        )
+    if watched is not bad and watched.ok:
+        return _one_mode(bad, watched)
+    if bad.error is not None and not bad.layers and not suspects:
+        return _stopped(bad)
+    if suspects:
+        guilty = next((result for result in results if result.guilty), None)
+        suspect = guilty.suspect if guilty else suspects[0]
+        innocent = [r.suspect.layer.name for r in results if not r.guilty]
+        if stage in ("inputs", "layers", "outputs", "gradients") or bad.error is not None:
+            return _layer(bad, watched, suspect, guilty, innocent, bool(results))
+    if bad.error is not None:
+        return _stopped(bad)
+    if stage == "loss":
+        return _loss(bad, "loss")
+    if stage == "gradients":
+        return _loss(bad, "gradients")
+    if stage in ("updates", "curve"):
+        return _update(bad, stage)
+    if stage == "buffers":
+        return _buffers(bad, watched)
+    row = bad.failed(stage)[0]
+    found = Diagnosis(
+        stage, "", "", "values", f"In stage {stage}, {row.name} {row.judgement.problem}.", False
+    )
+    if bad.mode == "graph" and not watched.layers:
+        found.hints.append("A graph shows no layers: check in PyNative mode to find the one.")
+    return found
+
+
+def _one_mode(bad: Comparison, watched: Comparison) -> Diagnosis:
+    """The same code, right in one mode and wrong in the other: the compiler's reading of it
+    differs.
+    """
+    if bad.error is not None:
+        found = _stopped(bad)
+        found.sentence = f"Only {bad.mode} mode fails; {watched.mode} agrees. {found.sentence}"
+        return found
+    row = bad.failed(bad.first_stage)[0]
+    sentence = (
+        f"Only {bad.mode} mode differs; {watched.mode} agrees. First in stage {bad.first_stage}: "
+        f"{row.name} {row.judgement.problem}."
+    )
+    return Diagnosis(bad.first_stage, "", "", "mode", sentence, True)
+
+
+def _layer(
+    bad: Comparison,
+    watched: Comparison,
+    suspect: Suspect,
+    guilty: Result | None,
+    innocent: list[str],
+    tried: bool,
+) -> Diagnosis:
+    layer = suspect.layer
+    direction = "output" if suspect.direction == "forward" else "gradient"
+    judgement = layer.worst if suspect.direction == "forward" else _worst_slope(layer)
+    where = layer.name
+    if suspect.own_code:
+        method = (
+            "construct" if suspect.direction == "forward" else "construct, as its gradient shows"
+        )
+        sentence = (
+            f"The first difference is made in the code of {where} itself ({method}), not in its "
+            "submodules"
+        )
+        if suspect.after is not None or suspect.before is not None:
+            after = f"after {suspect.after.name}" if suspect.after else "before any submodule"
+            before = f" and before {suspect.before.name}" if suspect.before else ""
+            sentence += f": {after}{before}"
+        sentence += f"; its {direction} {judgement.problem or 'differs'}."
+    else:
+        sentence = (
+            f"The first difference is made by {where}: its "
+            f"{'inputs agree' if direction == 'output' else 'upstream gradient agrees'}"
+        )
+        sentence += f", its {direction} {judgement.problem or 'differs'}."
+    if guilty is not None:
+        sentence += " Confirmed in isolation: fed torch's own tensors, it still differs."
+    elif tried:
+        sentence += " In isolation it agrees, so the cause lies in how its inputs came about."
+    stage = "layers" if suspect.direction == "forward" else "gradients"
+    found = _at(
+        watched,
+        layer.path,
+        stage,
+        "own code" if suspect.own_code else "layer",
+        sentence,
+        guilty is not None,
+    )
+    if suspect.own_code:
+        ours, theirs = watched.modules[layer.path], watched.other_modules[layer.other_path]
+        found.torch_place, found.mindspore_place = (
+            str(ours.forward or ""),
+            str(theirs.forward or ""),
+        )
+        if suspect.before is not None:
+            found.torch_place = str(suspect.before.called or found.torch_place)
+            found.mindspore_place = str(suspect.before.other_called or found.mindspore_place)
+        first = suspect.after.called if suspect.after is not None else None
+        last = suspect.before.called if suspect.before is not None else None
+        _explain(found, provenance.of_code(first or ours.forward, last, theirs.forward))
+    if suspect.direction == "backward":
+        found.kind = f"backward of {found.kind}"
+    found.innocent = innocent
+    if bad.error is not None:
+        found.hints.append(
+            f"MindSpore then stops in {bad.stopped_in or 'the model'}: {bad.error['what']}"
+        )
+    return found
+
+
+def _worst_slope(layer: Layer) -> hints.Judgement:
+    slopes = [slope for slope in layer.input_slopes if not slope.ok]
+    return (
+        max(slopes, key=lambda j: j.ratio)
+        if slopes
+        else hints.Judgement(False, 0.0, "is wrong for its parameters")
+    )
+
+
+def _at(
+    watched: Comparison, path: str, stage: str, kind: str, sentence: str, confirmed: bool
+) -> Diagnosis:
+    ours = watched.modules.get(path)
+    other_path = watched.matching["modules"].get(path, "")
+    theirs = watched.other_modules.get(other_path)
+    found = Diagnosis(
+        stage,
+        path,
+        other_path,
+        kind,
+        sentence,
+        confirmed,
+        torch=str(ours) if ours else "",
+        mindspore=str(theirs) if theirs else "",
+        torch_place=str(ours.created or ours.forward or "") if ours else "",
+        mindspore_place=str(theirs.created or theirs.forward or "") if theirs else "",
+        hints=hints.for_layer(ours, theirs) if ours and theirs else [],
+    )
+    if ours is not None:
+        _explain(found, provenance.of_layer(ours, theirs))
+    return found
+
+
+def point_at_functions(found: Diagnosis, torch: str, mindspore: str) -> None:
+    """Add the lines of the user's own loss or optimizer, given as targets."""
+    ours, theirs = target.parse(torch), target.parse(mindspore)
+    here, there = emitted.function_place(ours), emitted.function_place(theirs)
+    found.torch, found.mindspore = f"{ours.name}()", f"{theirs.name}()"
+    found.torch_place = str(here) if here else ours.where
+    found.mindspore_place = str(there) if there else theirs.where
+    if here is not None:
+        _explain(found, provenance.of_function(here, there))
+
+
+def _explain(found: Diagnosis, origin: provenance.Origin) -> None:
+    found.row, found.emitted, found.as_ported = origin.row, origin.emitted, origin.as_ported
+
+
+def _weights(bad: Comparison) -> Diagnosis:
+    rows = bad.failed("weights")
+    named = "; ".join(f"{row.name} {row.judgement.problem}" for row in rows[:12])
+    more = f"; and {len(rows) - 12} more" if len(rows) > 12 else ""
+    path = (
+        rows[0]
+        .name.removeprefix("torch ")
+        .removeprefix("mindspore ")
+        .split(" ")[0]
+        .rpartition(".")[0]
+    )
+    found = _at(
+        bad, path, "weights", "weights", f"The parameters do not correspond: {named}{more}.", True
+    )
+    found.hints.append(
+        "If they are only named differently, give the names with --map FILE (lines of torch "
+        "= mindspore)."
+    )
+    return found
+
+
+def _stopped(bad: Comparison) -> Diagnosis:
+    assert bad.error is not None
+    suspect = unfinished_suspect(bad)
+    sentence = (
+        f"MindSpore stopped in {bad.stopped_in or 'the model'} ({bad.mode} mode): "
+        f"{bad.error['what'].rstrip('.')}."
+    )
+    if suspect is not None and suspect.before is not None:
+        after = f" after {suspect.after.name}" if suspect.after else ""
+        sentence += (
+            f" The input of {suspect.before.name} already differs, so the cause lies in the "
+            f"code{after} before it."
+        )
+        parent = suspect.before.path.rpartition(".")[0]
+        found = _at(bad, parent, "layers", "own code", sentence, False)
+        found.torch_place, found.mindspore_place = (
+            str(suspect.before.called or ""),
+            str(suspect.before.other_called or ""),
+        )
+        first = suspect.after.called if suspect.after else None
+        theirs = bad.other_modules.get(found.other_path)
+        construct = theirs.forward if theirs is not None else None
+        _explain(found, provenance.of_code(first, suspect.before.called, construct))
+        return found
+    found = _at(bad, _path_of(bad, bad.stopped_in), "layers", "error", sentence, False)
+    found.mindspore_place = bad.error["where"] or found.mindspore_place
+    found.hints += bad.advice
+    return found
+
+
+def _path_of(bad: Comparison, other: str) -> str:
+    return next((ours for ours, theirs in bad.matching["modules"].items() if theirs == other), "")
+
+
+def _loss(bad: Comparison, stage: str) -> Diagnosis:
+    row = bad.failed(stage)[0]
+    what = "its value" if stage == "loss" else "its gradient"
+    sentence = f"The outputs agree and the loss function does not: {what} {row.judgement.problem}."
+    found = Diagnosis(stage, "", "", "loss", sentence, False)
+    found.hints = hints.for_loss(bad)
+    return found
+
+
+def _update(bad: Comparison, stage: str) -> Diagnosis:
+    rows = bad.failed(stage)
+    what = (
+        "The gradients agree and the optimizer's update does not, for"
+        if stage == "updates"
+        else "The first step agrees and the later ones do not, in"
+    )
+    sentence = f"{what} {_some(rows)}: {rows[0].judgement.problem}."
+    found = Diagnosis(stage, "", "", "optimizer", sentence, True)
+    found.hints = hints.for_update(bad, stage)
+    return found
+
+
+def _buffers(bad: Comparison, watched: Comparison) -> Diagnosis:
+    rows = bad.failed("buffers")
+    path = rows[0].name.rpartition(".")[0]
+    sentence = (
+        f"Outputs and gradients agree; the running statistics do not, in {_some(rows)}: "
+        f"{rows[0].judgement.problem}."
+    )
+    found = _at(watched, path, "buffers", "buffers", sentence, True)
+    found.hints += hints.for_buffers(rows)
+    return found
+
+
+def _some(rows: list[Row]) -> str:
+    names = ", ".join(row.name for row in rows[:4])
+    return f"{names} and {len(rows) - 4} more" if len(rows) > 4 else names

@@ -1,0 +1,1 @@
+"""MindSpore's half of a step, in PyNative and as a graph."""

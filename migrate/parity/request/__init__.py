@@ -1,0 +1,1 @@
+"""What a check is asked to do: models, inputs, loss, optimizer, limits."""

@@ -1,0 +1,1 @@
+"""Fresh processes that run a framework, and the records that they leave."""
