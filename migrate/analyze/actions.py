@@ -76,4 +76,5 @@ _STEPS = {
     "MS306": _BY_HAND,
     "MS309": _CHECK,
     "MS310": _ANNOTATE,
+    "MS311": "list what it can be: {'ReLU': nn.ReLU, ...}[name]",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.resolve.binding import certain, fitting_overloads
+from migrate.resolve.binding import fitting_overloads, is_sure
 from migrate.resolve.values import UNKNOWN, Value
 from migrate.table import Entry, Overload
 from migrate.table.signature import Signature
@@ -24,11 +24,12 @@ def objection(entry: Entry, call: ast.Call, types: dict[int, Value]) -> tuple[st
     ):
         return "", ""  # sorted out at run time, by a form that has torch's signature
     words = _words(entry) if call.keywords else {}
-    fitting = _fitting(entry, call, types, words)
+    values, keywords = _given(call, types, words)
+    fitting = _fitting(entry, call, values, keywords)
     if not fitting:
         return "MS309", "the arguments do not fit any form that torch documents"
     if len(fitting) > 1:
-        sure = [form for form in fitting if _is_sure(form, call, types, words)]
+        sure = [form for form in fitting if is_sure(form, values, keywords)]
         if not sure:
             return "MS310", "which of its forms this is depends on a type that is not known here"
         fitting = sure
@@ -47,13 +48,19 @@ def _words(entry: Entry) -> dict[str, str]:
     return {new: old for new, old in _NUMPY_WORDS.items() if new not in names and old in names}
 
 
-def _fitting(
-    entry: Entry, call: ast.Call, types: dict[int, Value], words: dict[str, str]
-) -> list[Overload]:
-    values = [types.get(id(argument), UNKNOWN) for argument in call.args]
+def _given(
+    call: ast.Call, types: dict[int, Value], words: dict[str, str]
+) -> tuple[list[Value], dict[str | None, Value]]:
+    """What is known of the arguments, by position and by torch's word."""
     keywords: dict[str | None, Value] = {
         words.get(k.arg or "", k.arg): types.get(id(k.value), UNKNOWN) for k in call.keywords
     }
+    return [types.get(id(argument), UNKNOWN) for argument in call.args], keywords
+
+
+def _fitting(
+    entry: Entry, call: ast.Call, values: list[Value], keywords: dict[str | None, Value]
+) -> list[Overload]:
     return [
         form
         for form in fitting_overloads(entry, values, keywords, call)
@@ -71,24 +78,6 @@ def _binds(signature: Signature, count: int, keywords: dict[str | None, Value]) 
             return False
     given = taken | set(keywords)
     return all(p.name in given for p in signature.parameters if p.required)
-
-
-def _is_sure(
-    form: Overload, call: ast.Call, types: dict[int, Value], words: dict[str, str]
-) -> bool:
-    signature = form.signature
-    if signature is None:
-        return False
-    positional = signature.positional
-    for index, argument in enumerate(call.args):
-        parameter = positional[index] if index < len(positional) else signature.varargs
-        if parameter is not None and not certain(parameter, types.get(id(argument), UNKNOWN)):
-            return False
-    return all(
-        (parameter := signature.get(words.get(k.arg or "", k.arg or ""))) is None
-        or certain(parameter, types.get(id(k.value), UNKNOWN))
-        for k in call.keywords
-    )
 
 
 def bind(

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from migrate.analyze import graph_limits, inplace
+from migrate.analyze import graph_limits, inplace, packages
 from migrate.analyze.judge import judge
 from migrate.analyze.model import FileReport, Options, Place, Sign
 from migrate.analyze.places import Placer
@@ -40,7 +40,7 @@ class Analyser:
         self._options = options
         self._project = project
         self._resolver = Resolver(project, table)
-        self._reach = Reach(project)
+        self._reach = Reach(project, table.packages)
         self._since_collection = 0
 
     def report(self, source: SourceFile) -> FileReport:
@@ -88,6 +88,7 @@ class Analyser:
         ]
         if resolution.scope is not None:
             tree = resolution.scope.tree
+            report.signs += packages.find(tree, source, self._resolver.modules, placer)
             report.signs += inplace.find(tree, usages, types, self._table, placer)
             if self._options.graph:
                 report.signs += graph_limits.find(resolution.scope, types, placer)
@@ -153,7 +154,7 @@ _worker: tuple[Project, Analyser]
 def _start(project: Project, folder: Path, options: Options, jobs: int) -> None:
     global _worker
     gc.disable()
-    _worker = project, Analyser(project, Table(folder), options, jobs)
+    _worker = project, Analyser(project, Table(folder, version=options.version), options, jobs)
 
 
 def _report(index: int) -> FileReport:

@@ -13,7 +13,7 @@ from migrate.analyze.summary import summarise
 from migrate.errors import RequestError
 from migrate.project import Project, discover
 from migrate.table import Table, TableError
-from migrate.table.entry import PLATFORMS
+from migrate.table.entry import PLATFORMS, VERSIONS
 
 FORMATS = ("text", "json", "sarif", "markdown", "html")
 _BY_ENDING = {".json": "json", ".sarif": "sarif", ".md": "markdown", ".html": "html"}
@@ -39,6 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="judge for this execution mode (default: both)",
     )
     parser.add_argument(
+        "--ms-version",
+        choices=VERSIONS,
+        default=VERSIONS[-1],
+        help=f"judge for this MindSpore (default: {VERSIONS[-1]})",
+    )
+    parser.add_argument(
         "--min-status",
         choices=LEVELS,
         default="supported",
@@ -61,8 +67,8 @@ def run(options: argparse.Namespace) -> int:
     output: Path | None = options.output
     _refuse_bad_output(output)
     project = discover(options.paths)
-    table = Table()
-    wanted = Options(options.device, options.mode, options.min_status)
+    table = Table(version=options.ms_version)
+    wanted = Options(options.device, options.mode, options.min_status, options.ms_version)
     reports = _with_progress(analyse(project, table, wanted, options.jobs), project, options.quiet)
     try:
         analysis = summarise(reports, project.skipped, table, wanted)

@@ -26,6 +26,7 @@ GROUPS = {
     "jit": "TorchScript and compile",
     "profiler": "profiling",
     "random": "random numbers",
+    "package": "packages built on torch",
 }
 
 # For APIs that the table does not list, or lists without a group: their place in torch says it.

@@ -19,10 +19,11 @@ def judge(
 ) -> Use:
     """The use with the first reason, if any, why it does not port by itself."""
     entry = table.get(usage.api)
-    # The table lists every member of Tensor: a stranger says that the receiver is something else.
-    no_tensor = entry is None and usage.api.startswith("torch.Tensor.")
-    if usage.form == "unknown" or no_tensor:
+    if usage.form == "unknown":
         return Use(usage.api, "unknown", place, "MS307", "the receiver's type is not known")
+    if entry is None and usage.api.removesuffix(".__dict__") in table.namespaces:
+        problem = "which of its members is meant is only known when the program runs"
+        return Use(usage.api, usage.form, place, "MS311", problem)
     if entry is None:
         return Use(usage.api, usage.form, place, "MS303", "the mapping table does not list it")
     code, problem = _standing(entry, options)

@@ -18,6 +18,7 @@ class Options:
     device: str = ""  # one of PLATFORMS; "" for all of them
     mode: str = "both"
     min_status: str = "supported"
+    version: str = ""  # of MindSpore; "" for the newest
 
     @property
     def graph(self) -> bool:

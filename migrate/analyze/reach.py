@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import re
-
 from migrate.project import Project, ReadProblem, SourceFile
+from migrate.project.import_lines import imports_in
 from migrate.project.text import read_bytes
-
-_IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(\.*)[ \t]*([\w.]*)[ \t]+import[ \t]+([^#\n]+|\([^)]*\))"
-    rb"|import[ \t]+([\w., \t]+))",
-    re.MULTILINE,
-)
-_NAME = re.compile(r"[\w.]+")
+from migrate.table.packages import Packages
 
 
 class Reach:
     """Answers for one project; each file is looked at once."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, packages: Packages) -> None:
         self._project = project
+        self._mentions = packages.mentions
         self._known: dict[str, bool] = {}
 
     def concerns(self, source: SourceFile) -> bool:
-        """True when the file names torch, or imports a project file that leads to torch."""
+        """True when the file names torch or what is built on it, or imports a file that does."""
         pending, seen = [source], {str(source.path)}
         while pending:
             file = pending.pop()
@@ -40,7 +34,7 @@ class Reach:
                 if file is source:
                     return True
                 continue
-            if b"torch" in data:
+            if self._mentions.search(data):
                 self._known[key] = self._known[str(source.path)] = True
                 return True
             for found in self._imports(file, data):
@@ -52,14 +46,7 @@ class Reach:
         return False
 
     def _imports(self, file: SourceFile, data: bytes) -> list[SourceFile]:
-        names: list[str] = []
-        for dots, base, members, plain in _IMPORT.findall(data):
-            if plain:
-                names += [part.split()[0] for part in plain.decode().split(",") if part.split()]
-                continue
-            module = _absolute(file, len(dots), base.decode())
-            names.append(module)
-            names += [f"{module}.{name}" for name in _NAME.findall(members.decode(errors="ignore"))]
+        names = [_absolute(file, dots, module) for dots, module in imports_in(data)]
         found = (self._project.find(name.strip("."), file) for name in names if name.strip("."))
         return [source for source in found if source is not None]
 

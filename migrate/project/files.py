@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from migrate.findings import Finding, in_order
+from migrate.project.namespaces import Place, places_of, plain_place
 from migrate.project.notebook import join_cells
 from migrate.project.text import decode, read_bytes
 from migrate.project.walk import Walk
@@ -70,6 +71,10 @@ class Project:
             self._roots.setdefault(file.root, set()).add(file.module.partition(".")[0])
         self._found: dict[tuple[str, str], SourceFile | None] = {}
 
+    def holds(self, file: SourceFile) -> bool:
+        """Whether the file is one of those that were asked for."""
+        return os.path.realpath(file.path) in self._by_path
+
     def find(self, module: str, near: SourceFile | None = None) -> SourceFile | None:
         """The file of a module name; of several `utils`, the one beside the importing file."""
         key = (module, near.root if near else "")
@@ -103,7 +108,11 @@ class Project:
         for candidate in (f"{stem}{os.sep}__init__.py", f"{stem}.py"):
             if os.path.isfile(candidate):
                 known = self._by_path.get(os.path.realpath(candidate))
-                return known or _describe(Path(candidate), {})
+                if known:
+                    return known
+                return _describe(
+                    Path(candidate), plain_place(os.path.dirname(os.path.abspath(candidate)), {})
+                )
         return None
 
 
@@ -112,30 +121,17 @@ def discover(paths: Sequence[Path]) -> Project:
     walk = Walk()
     for path in paths:
         walk.take(path)
-    names: dict[str, tuple[str, str]] = {}
-    files = [_describe(path, names) for path in walk.files]
+    places = places_of(walk.files, paths)
+    files = [_describe(path, places[os.path.abspath(path)]) for path in walk.files]
     files.sort(key=lambda file: str(file.path))
     return Project(files, in_order(walk.skipped))
 
 
-def _describe(path: Path, known: dict[str, tuple[str, str]]) -> SourceFile:
-    directory, name = os.path.split(os.path.abspath(path))
-    root, package = _package_of(directory, known)
-    stem, _, ending = name.rpartition(".")
+def _describe(path: Path, place: Place) -> SourceFile:
+    stem, _, ending = path.name.rpartition(".")
     stem = stem or ending
+    package = place.package
     if stem == "__init__":
-        return SourceFile(path, package or "__init__", package, True, False, root)
+        return SourceFile(path, package or "__init__", package, True, False, place.root)
     module = f"{package}.{stem}" if package else stem
-    return SourceFile(path, module, package, False, ending == "ipynb", root)
-
-
-def _package_of(directory: str, known: dict[str, tuple[str, str]]) -> tuple[str, str]:
-    """(import root, dotted package) of a directory: the root is the first without __init__.py."""
-    if directory not in known:
-        parent, name = os.path.split(directory)
-        if name and os.path.isfile(os.path.join(directory, "__init__.py")):
-            root, above = _package_of(parent, known)
-            known[directory] = root, f"{above}.{name}" if above else name
-        else:
-            known[directory] = directory, ""
-    return known[directory]
+    return SourceFile(path, module, package, False, ending == "ipynb", place.root)

@@ -1,24 +1,26 @@
-"""Which form of an overloaded API a call is, from its arguments and what is known of their
-types.
-"""
+"""Arguments and parameters: which form of an overloaded API a call is, what a function is given."""
 
 from __future__ import annotations
 
 import ast
 
 from migrate.resolve.values import (
+    BOOL,
     UNKNOWN,
     Instance,
     Known,
     ListOf,
+    ProjectFunction,
     TupleOf,
     Value,
     options_of,
+    type_of_constant,
 )
 from migrate.table import Entry, Overload
 from migrate.table.signature import Parameter, Signature
 
 _TYPE_NAMES = {
+    "numpy.ndarray": {"ndarray", "sequence"},
     "builtins.int": {"int", "number"},
     "builtins.bool": {"bool", "int", "number"},
     "builtins.float": {"float", "number"},
@@ -62,6 +64,8 @@ def fits(
             given[positional[index].name] = value
         elif signature.varargs is None or not accepts(signature.varargs, value):
             return False
+        elif value is BOOL and signature.varargs.type == "int":
+            return False  # no size is a truth: what was compared is an array
     for name, value in keywords.items():
         if name is None:
             continue
@@ -92,6 +96,22 @@ def certain(parameter: Parameter, value: Value) -> bool:
     wanted = {word.strip() for word in parameter.type.split("|")}
     return value is not UNKNOWN and all(
         bool(wanted & type_words(option)) for option in options_of(value)
+    )
+
+
+def is_sure(overload: Overload, values: list[Value], keywords: dict[str | None, Value]) -> bool:
+    """Every type that the form asks for is met for sure."""
+    signature = overload.signature
+    if signature is None:
+        return False
+    positional = signature.positional
+    for index, value in enumerate(values):
+        parameter = positional[index] if index < len(positional) else signature.varargs
+        if parameter is not None and not certain(parameter, value):
+            return False
+    return all(
+        (parameter := signature.get(name or "")) is None or certain(parameter, value)
+        for name, value in keywords.items()
     )
 
 
@@ -152,3 +172,40 @@ _DTYPES = frozenset(
         "cdouble",
     ]
 )
+
+
+def passed_on(form: Overload, values: list[Value], keywords: dict[str | None, Value]) -> Value:
+    """What a call gives back that is one of its arguments: the row says so, or emits no more."""
+    hole = form.returns or form.emit
+    name = hole[1:-1] if hole.startswith("{") and hole.endswith("}") else ""
+    if not name.isidentifier() or form.signature is None:
+        return UNKNOWN
+    first = form.signature.parameters[0].name if form.signature.parameters else ""
+    if name == first and values:
+        return values[0]
+    return keywords.get(name, UNKNOWN)
+
+
+def bind_hints(
+    function: ProjectFunction,
+    values: list[Value],
+    keywords: dict[str | None, Value],
+    *,
+    bound: bool,
+) -> dict[str, Value]:
+    """Argument values by parameter name.
+
+    Constants count by their type, since other calls pass others.
+    """
+    arguments = function.node.args
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][1 if bound else 0 :]
+    hints: dict[str, Value] = {}
+    for name, value in zip(names, values, strict=False):
+        hints[name] = value
+    known = {*names, *(a.arg for a in arguments.kwonlyargs)}
+    hints |= {name: value for name, value in keywords.items() if name in known}
+    return {
+        name: type_of_constant(value) if isinstance(value, Known) else value
+        for name, value in hints.items()
+        if value is not UNKNOWN and not (isinstance(value, Known) and value.value is None)
+    }

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ast
 
-from migrate.resolve.binding import fitting_overloads
+from migrate.resolve.binding import bind_hints, fitting_overloads, is_sure, passed_on
+from migrate.resolve.builtin_results import builtin_result
+from migrate.resolve.containers import CONTAINERS, call_method, fill
 from migrate.resolve.expressions import NAMES, Expressions
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.members import class_is_module
-from migrate.resolve.modules import ROOTS
 from migrate.resolve.types import from_word, item_of, named_instance
 from migrate.resolve.values import (
-    BOOL,
     FLOAT,
-    INT,
     MODULE,
-    STR,
+    PARAMETER,
     TENSOR,
     UNKNOWN,
     CallableOf,
+    ClassOf,
+    Container,
     External,
     Instance,
     Known,
@@ -27,39 +28,28 @@ from migrate.resolve.values import (
     ProjectClass,
     ProjectFunction,
     SuperOf,
-    TupleOf,
     Value,
     external,
     instance,
     is_tensor,
     join,
     options_of,
-    type_of_constant,
 )
+from migrate.table import Entry
 
-_BUILTIN_RESULTS: dict[str, Value] = {
-    "len": INT,
-    "int": INT,
-    "float": FLOAT,
-    "str": STR,
-    "repr": STR,
-    "bool": BOOL,
-    "isinstance": BOOL,
-    "hasattr": BOOL,
-    "callable": BOOL,
-    "any": BOOL,
-    "all": BOOL,
-    "id": INT,
-    "round": instance("builtins.number"),
-}
-_SAME_ITEMS = {
-    "list": "list",
-    "sorted": "list",
-    "tuple": "tuple",
-    "set": "list",
-    "iter": "iterator",
-    "reversed": "iterator",
-}
+_REGISTER = frozenset(
+    f"torch.nn.Module.{name}"
+    for name in ("add_module", "register_buffer", "register_module", "register_parameter")
+)
+# Shown while they are read; the items are those of the first argument.
+_PROGRESS = (
+    "tqdm.tqdm",
+    "tqdm.auto.tqdm",
+    "tqdm.autonotebook.tqdm",
+    "tqdm.notebook.tqdm",
+    "tqdm.std.tqdm",
+    "rich.progress.track",
+)
 
 
 class Calls(Expressions):
@@ -70,7 +60,9 @@ class Calls(Expressions):
         if isinstance(function, ast.Name) and function.id == "super":
             return self._super(node)
         if isinstance(function, NAMES):
+            self.calling[id(function)] = node
             callee = self.reference(function, "call")
+            del self.calling[id(function)]
             usage = self.usages.get(id(function))
             if usage is not None:
                 usage.call = node
@@ -91,14 +83,44 @@ class Calls(Expressions):
         keywords = {k.arg: self.evaluate(k.value) for k in node.keywords}
         if stated_at == 0 and values:
             return values[0]
+        if called == "builtins.type" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+            return ClassOf(node.args[0].id)
         if called == "builtins.getattr":
             literal = self._getattr_literal(node, values)
             if literal is not None:
                 return literal
+        if called == "builtins.hasattr":
+            self._hasattr_literal(node, values)
+        if isinstance(callee, Method) and callee.function in _REGISTER:
+            self._register(callee, values)
         result: Value = UNKNOWN
-        for option in options_of(callee):
+        for option in self._inside_wrappers(options_of(callee)):
             result = join(result, self._invoke(option, node, values, keywords))
         return result
+
+    def _inside_wrappers(self, options: tuple[Value, ...]) -> tuple[Value, ...]:
+        """DataParallel(net) gives what net gives: the wrapper itself has nothing to add."""
+        inner = tuple(
+            option
+            for option in options
+            if not (
+                isinstance(option, Instance)
+                and isinstance(option.cls, str)
+                and _is_wrapper(self.table.get(option.cls))
+            )
+        )
+        return inner or options
+
+    def _register(self, method: Method, values: list[Value]) -> None:
+        """`self.register_buffer("mask", mask)` makes an attribute, as an assignment does."""
+        owner = getattr(method.receiver, "cls", None)
+        if (
+            isinstance(owner, ProjectClass)
+            and len(values) > 1
+            and isinstance(values[0], Known)
+            and isinstance(values[0].value, str)
+        ):
+            owner.learn(values[0].value, values[1])
 
     def _type_argument(self, node: ast.expr) -> None:
         """Classes that are only compared with: isinstance(m, (nn.Conv2d, nn.Linear))."""
@@ -131,6 +153,12 @@ class Calls(Expressions):
             return external(f"{owner.name}.{name}")
         return UNKNOWN
 
+    def _hasattr_literal(self, node: ast.Call, values: list[Value]) -> None:
+        """`hasattr(F, "scaled_dot_product_attention")` asks for one API, not for the module."""
+        if len(values) == 2 and isinstance(values[0], External) and isinstance(values[1], Known):
+            self.usages.pop(id(node.args[0]), None)
+            self.record(node, f"{values[0].name}.{values[1].value}", "exists")
+
     # Callees ------------------------------------------------------------------------------------
 
     def _invoke(
@@ -153,6 +181,13 @@ class Calls(Expressions):
                 )
             if callee.function == "builtins.dict.values":
                 return callee.receiver
+            if callee.function == "torch.autograd.Function.apply":
+                return self._applied(callee.receiver, values, keywords)
+            if isinstance(callee.receiver, Container):
+                name = callee.function.rpartition(".")[2]
+                held = call_method(callee.receiver, name, node, values, self.evaluate)
+                if held is not None:
+                    return held
             return self._row_result(callee.function, node, values, keywords)
         if isinstance(callee, Instance):
             return self._called_instance(callee, values, keywords)
@@ -166,6 +201,16 @@ class Calls(Expressions):
             # self.some_layer(x): a layer we could not see, which mostly gives a tensor
             return TENSOR if _is_self_attribute(node.func) else UNKNOWN
         return UNKNOWN
+
+    def _applied(
+        self, receiver: Value, values: list[Value], keywords: dict[str | None, Value]
+    ) -> Value:
+        """`Swish.apply(x)` calls the static forward, with a context before its arguments."""
+        cls = receiver.cls if isinstance(receiver, Instance) else receiver
+        forward = self._method_of(cls, "forward") if isinstance(cls, ProjectClass) else None
+        if forward is None:
+            return TENSOR
+        return self.run_function(forward, bind_hints(forward, values, keywords, bound=True))
 
     def _called_instance(
         self, callee: Instance, values: list[Value], keywords: dict[str | None, Value]
@@ -181,6 +226,9 @@ class Calls(Expressions):
         if is_module(self.canonical(callee.cls)):
             entry = self.table.get(callee.cls)
             return from_word(entry.returns()) if entry and entry.returns() else TENSOR
+        if callee.cls.startswith("torchvision.transforms."):
+            entry = self.table.get(callee.cls)
+            return from_word(entry.returns()) if entry else UNKNOWN
         return UNKNOWN
 
     def _method_of(self, cls: ProjectClass, name: str) -> ProjectFunction | None:
@@ -195,16 +243,21 @@ class Calls(Expressions):
         self, name: str, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
     ) -> Value:
         root, _, rest = name.partition(".")
-        if root in ROOTS:
+        if root in self.table.roots:
             return self._row_result(name, node, values, keywords)
+        if name == "builtins.map" and len(values) > 1:
+            items, mapped = [item_of(value) for value in values[1:]], UNKNOWN
+            for option in options_of(values[0]):
+                mapped = join(mapped, self._invoke(option, node, items, {}))
+            return ListOf(mapped, "iterator")
         if root == "builtins":
-            return self._builtin(rest, values)
+            return builtin_result(rest, values)
         if name in ("functools.partial", "functools.partialmethod") and values:
             made: Value = UNKNOWN
             for option in options_of(values[0]):
                 made = join(made, self._invoke(option, node, values[1:], keywords))
             return CallableOf(made)
-        if name in ("copy.deepcopy", "copy.copy") and values:
+        if name in ("copy.deepcopy", "copy.copy", *_PROGRESS) and values:
             return values[0]
         if name == "collections.OrderedDict":
             return ListOf(UNKNOWN, "dict")
@@ -220,12 +273,25 @@ class Calls(Expressions):
         entry = self.table.get(name)
         if entry is None:
             return UNKNOWN
+        if entry.torch in CONTAINERS:
+            return self._container(entry.torch, node, values)
+        if entry.kind == "class" and _is_wrapper(entry):
+            wrapped = values[0] if values else keywords.get("module", UNKNOWN)
+            return join(named_instance(entry.torch), wrapped)
         if entry.kind == "class":
             return named_instance(entry.torch)
+        if name.startswith("torch.nn.init.") and node.args:
+            self._believe_layer(node.args[0])
         forms = fitting_overloads(entry, values, keywords, node)
+        # The porter writes the first form that is sure.
+        forms = [form for form in forms if is_sure(form, values, keywords)][:1] or forms
         result: Value = UNKNOWN
         for form in forms or entry.overloads:
-            result = join(result, from_word(form.returns))
+            plain = form.returns and not form.returns.startswith("{")
+            given = from_word(form.returns) if plain else passed_on(form, values, keywords)
+            result = join(result, given)
+        if result is TENSOR and _is_true(keywords.get("requires_grad")):
+            result = PARAMETER  # made to be trained
         first = entry.main.signature
         # functools.partial passes its arguments on: then they do not stand where node's do.
         own = bool(values) and len(values) == len(node.args)
@@ -236,62 +302,25 @@ class Calls(Expressions):
             and first.parameters[0].name == "input"
             and values[0] is UNKNOWN
         ):
-            self.believe_tensor(node.args[0])
+            self.believe(node.args[0], TENSOR)
         return result
 
-    def _builtin(self, name: str, values: list[Value]) -> Value:
-        if name in _BUILTIN_RESULTS:
-            return _BUILTIN_RESULTS[name]
-        if not values:
-            return ListOf(UNKNOWN, "dict") if name == "dict" else UNKNOWN
-        if name in _SAME_ITEMS:
-            return (
-                values[0]
-                if isinstance(values[0], TupleOf)
-                else ListOf(item_of(values[0]), _SAME_ITEMS[name])
-            )
-        if name == "enumerate":
-            return ListOf(TupleOf((INT, item_of(values[0]))), "iterator")
-        if name == "zip":
-            return ListOf(TupleOf(tuple(item_of(value) for value in values)), "iterator")
-        if name == "range":
-            return ListOf(INT, "iterator")
-        if name in ("next",):
-            return item_of(values[0])
-        if name in ("sum", "max", "min", "abs", "pow"):
-            return (
-                TENSOR
-                if is_tensor(values[0]) or is_tensor(item_of(values[0]))
-                else item_of(values[0])
-            )
-        if name == "map" and isinstance(values[0], External):
-            return ListOf(UNKNOWN, "iterator")
-        return UNKNOWN
+    def _container(self, name: str, node: ast.Call, values: list[Value]) -> Container:
+        """One object for each place in the source that makes one."""
+        container = self._containers.get(id(node))
+        if container is None:
+            container = self._containers[id(node)] = Container(name)
+        fill(container, node, values, self.evaluate)
+        return container
 
-
-def bind_hints(
-    function: ProjectFunction,
-    values: list[Value],
-    keywords: dict[str | None, Value],
-    *,
-    bound: bool,
-) -> dict[str, Value]:
-    """Argument values by parameter name.
-
-    Constants count by their type, since other calls pass others.
-    """
-    arguments = function.node.args
-    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][1 if bound else 0 :]
-    hints: dict[str, Value] = {}
-    for name, value in zip(names, values, strict=False):
-        hints[name] = value
-    known = {*names, *(a.arg for a in arguments.kwonlyargs)}
-    hints |= {name: value for name, value in keywords.items() if name in known}
-    return {
-        name: type_of_constant(value) if isinstance(value, Known) else value
-        for name, value in hints.items()
-        if value is not UNKNOWN and not (isinstance(value, Known) and value.value is None)
-    }
+    def _believe_layer(self, node: ast.expr) -> None:
+        """`init.ones_(self.norm.weight)`: what has a weight to initialise is a layer."""
+        if isinstance(node, ast.Attribute) and node.attr == "data":
+            node = node.value
+        if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias"):
+            owner = self.base(node.value)[0]
+            if owner is UNKNOWN:
+                self.attribute(node, MODULE, "attribute")
 
 
 def _is_static(function: ProjectFunction) -> bool:
@@ -305,4 +334,13 @@ def _is_self_attribute(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
 
-__all__ = ["MODULE", "Calls", "bind_hints"]
+def _is_true(value: Value | None) -> bool:
+    return isinstance(value, Known) and value.value is True
+
+
+def _is_wrapper(entry: Entry | None) -> bool:
+    """A class whose object becomes the network that it was given."""
+    return entry is not None and entry.kind == "class" and entry.main.emit == "{module}"
+
+
+__all__ = ["MODULE", "Calls"]

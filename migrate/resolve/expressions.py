@@ -6,15 +6,20 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from migrate.resolve.class_tests import SEVERAL
 from migrate.resolve.members import Members
 from migrate.resolve.types import as_instance, item_of, subscripted
 from migrate.resolve.values import (
     BOOL,
     INT,
+    MODULE,
     NONE,
+    PARAMETER,
     STR,
     TENSOR,
     UNKNOWN,
+    ClassOf,
+    Container,
     External,
     Instance,
     Known,
@@ -98,6 +103,10 @@ class Expressions(Members):
             if self.types is not None:
                 self.types[id(node.value)] = owner
             if direct and isinstance(owner, External):
+                held = self.constant(owner.name)
+                if held is not None:  # torch.__version__.split("+"): a member of a plain value
+                    self.record(node.value, owner.name, "value")
+                    return self.attribute(node, held, form), False
                 return external(f"{owner.name}.{node.attr}"), True
             if isinstance(owner, ProjectModule):
                 return self.member_of_module(owner.name, node.attr)
@@ -152,6 +161,9 @@ class Expressions(Members):
                     mixed = join(item_of(option), item_of(other))
                     kind = option.kind if isinstance(option, ListOf) else "tuple"
                     return ListOf(mixed, kind)
+        for side in (left, right):
+            if isinstance(side, Instance) and side.cls == "numpy.ndarray":
+                return side
         if isinstance(left, Known) and isinstance(right, Known) and left.value is not None:
             return type_of_constant(left) if type(left.value) is type(right.value) else UNKNOWN
         left = type_of_constant(left) if isinstance(left, Known) else left
@@ -196,6 +208,12 @@ class Expressions(Members):
         for part in (node.left, *node.comparators):
             if form and isinstance(part, NAMES):
                 values.append(self.reference(part, form))
+            elif values and isinstance(values[0], ClassOf) and isinstance(part, SEVERAL):
+                for element in part.elts:
+                    if isinstance(element, NAMES):
+                        self.reference(element, "type")
+                    else:
+                        self.evaluate(element)
             else:
                 values.append(self.evaluate(part))
         identity = all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
@@ -243,6 +261,14 @@ class Expressions(Members):
                 sliced_container = option.cls in ("torch.nn.Sequential", "torch.nn.ModuleList")
                 if sliced_container and isinstance(node.slice, ast.Slice):
                     result = join(result, option)
+                elif isinstance(option, Container):
+                    held = option.get(str(key.value)) if isinstance(key, Known) else option.item
+                    result = join(result, MODULE if held is UNKNOWN else held)
+                elif option.cls == "torch.nn.ModuleDict":
+                    result = join(result, MODULE)
+                elif option.cls == "torch.optim.ParamGroup":
+                    if isinstance(key, Known) and key.value == "params":
+                        result = join(result, ListOf(PARAMETER))
                 else:
                     result = join(result, item_of(option))
         return result

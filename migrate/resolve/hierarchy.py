@@ -10,6 +10,7 @@ _FAMILIES = (
     ("torch.optim.", "torch.optim.Optimizer"),
     ("torch.nn.utils.rnn.", ""),
     ("torch.nn.", "torch.nn.Module"),
+    ("einops.layers.torch.", "torch.nn.Module"),
     ("torchvision.models.", "torch.nn.Module"),
     ("torchvision.ops.", "torch.nn.Module"),
     ("torchvision.datasets.", "torch.utils.data.Dataset"),
@@ -29,6 +30,30 @@ _BASES = {
     "torch.nn.Identity": "torch.nn.Module",
     "torch.distributed.fsdp.FullyShardedDataParallel": "torch.nn.Module",
 }
+# Bases that torch keeps to itself and users test against: an instance is one of these.
+_COMMON_BASES = {
+    "torch.nn.modules.batchnorm._BatchNorm": (
+        "torch.nn.BatchNorm1d",
+        "torch.nn.BatchNorm2d",
+        "torch.nn.BatchNorm3d",
+    ),
+    "torch.nn.modules.conv._ConvNd": (
+        "torch.nn.Conv1d",
+        "torch.nn.Conv2d",
+        "torch.nn.Conv3d",
+        "torch.nn.ConvTranspose1d",
+        "torch.nn.ConvTranspose2d",
+        "torch.nn.ConvTranspose3d",
+    ),
+}
+
+
+def instances_of(cls: str) -> tuple[str, ...]:
+    """The classes that an object of this class can really have."""
+    return _COMMON_BASES.get(cls, (cls,))
+
+
+OPTIMIZER = "torch.optim.Optimizer"
 
 
 @lru_cache(maxsize=2048)

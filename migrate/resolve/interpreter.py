@@ -184,6 +184,16 @@ class Interpreter(Statements):
             and _is_forward(function)
             and class_is_module(function.owner)
         )
+        if (
+            not receiver
+            and function.owner is not None
+            and function.qualified.rpartition(".")[2] in ("forward", "backward")
+            and "torch.autograd.Function" in function.owner.library_bases()
+        ):
+            # A context stands where other methods have self; then come tensors, and gradients.
+            computes = True
+            frame.bind(positional[0].arg, UNKNOWN)
+            positional, defaults = positional[1:], defaults[1:]
         for index, (argument, default) in enumerate(zip(positional, defaults, strict=True)):
             if index == 0 and receiver and function.owner is not None:
                 is_class = _has_decorator(function, "classmethod")

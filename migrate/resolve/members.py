@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ast
-import io
 from typing import TYPE_CHECKING
 
 from migrate.resolve.frames import Frame
 from migrate.resolve.hierarchy import ancestors
-from migrate.resolve.modules import ROOTS, Lazy, Modules, ModuleScope
+from migrate.resolve.module_names import MODULE_METHODS, says_module
+from migrate.resolve.modules import Lazy, Modules, ModuleScope
 from migrate.resolve.outline import Deferred
-from migrate.resolve.tensor_names import DISTINCTIVE
+from migrate.resolve.tensor_names import (
+    DISTINCTIVE,
+    MAPPING_METHODS,
+    NAMED_RESULTS,
+    PYTHON_METHODS,
+    says_tensor,
+)
+from migrate.resolve.training_names import says_training
 from migrate.resolve.types import from_word
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
@@ -20,6 +27,9 @@ from migrate.resolve.values import (
     TENSOR,
     UNKNOWN,
     CallableOf,
+    ClassNameOf,
+    ClassOf,
+    Container,
     Instance,
     Known,
     ListOf,
@@ -30,6 +40,7 @@ from migrate.resolve.values import (
     SuperOf,
     TupleOf,
     Value,
+    instance,
     is_tensor,
     join,
     options_of,
@@ -37,49 +48,6 @@ from migrate.resolve.values import (
 
 if TYPE_CHECKING:
     from migrate.table import Entry, Table
-
-# Methods that plain Python objects have too: a name alone says nothing.
-_PYTHON_METHODS = frozenset(
-    name
-    for kind in (str, bytes, list, dict, set, tuple, int, float, io.TextIOWrapper, io.BytesIO)
-    for name in dir(kind)
-)
-# Methods of modules that a MindSpore Cell does not have under that name, and hardly anything else
-# has.
-_MODULE_ONLY = frozenset(
-    {
-        "children",
-        "eval",
-        "load_state_dict",
-        "named_children",
-        "named_modules",
-        "named_parameters",
-        "parameters",
-        "register_buffer",
-        "register_forward_hook",
-        "requires_grad_",
-        "zero_grad",
-    }
-)
-_MAPPING_METHODS = frozenset({"items", "keys", "values"})
-# Members of torch's named tuples, by position.
-_NAMED_RESULTS = {
-    name: index
-    for names in (
-        "values indices",
-        "sign logabsdet",
-        "Q R",
-        "U S V",
-        "U S Vh",
-        "min max",
-        "mantissa exponent",
-        "hist bin_edges",
-        "eigenvalues eigenvectors",
-        "LU pivots info",
-        "solution residuals rank singular_values",
-    )
-    for index, name in enumerate(names.split())
-}
 
 
 class Members:
@@ -95,7 +63,9 @@ class Members:
         self.types: dict[int, Value] | None = None
         # Annotations parsed from strings, with their text: usages refer to their nodes by identity.
         self.quoted: list[tuple[str, ast.expr]] = []
+        self.calling: dict[int, ast.Call] = {}  # function that is being looked up -> its call
         self._canonical: dict[str, str] = {}
+        self._containers: dict[int, Container] = {}  # by the call that makes them
         self._called: dict[int, set[str]] = {}  # function or class -> what is called in it
 
     def narrow(self, test: ast.expr, truth: bool) -> None:
@@ -165,6 +135,10 @@ class Members:
         Recorded when it is a torch API for every type the value can have.
         """
         name = node.attr
+        if name == "__class__" and isinstance(node.value, ast.Name):
+            return ClassOf(node.value.id)
+        if name == "__name__" and isinstance(owner, ClassOf):
+            return ClassNameOf(owner.variable, node)
         if owner is UNKNOWN:
             return self._of_unknown(node, form)
         result: Value = UNKNOWN
@@ -185,6 +159,8 @@ class Members:
         if isinstance(owner, Instance):
             if isinstance(owner.cls, ProjectClass):
                 return self._of_class(owner.cls, name, owner, 0)
+            if isinstance(owner, Container) and name in owner.members:
+                return owner.get(name), ""
             return self._of_library(owner.cls, name, owner)
         if isinstance(owner, SuperOf):
             return self._of_class(owner.cls, name, Instance(owner.cls), 1)
@@ -199,10 +175,10 @@ class Members:
             return self._of_library("torch.Size", name, owner)
         if (
             isinstance(owner, TupleOf)
-            and name in _NAMED_RESULTS
+            and name in NAMED_RESULTS
             and any(is_tensor(i) for i in owner.items)
         ):
-            index = min(_NAMED_RESULTS[name], len(owner.items) - 1)
+            index = min(NAMED_RESULTS[name], len(owner.items) - 1)
             return owner.items[index], f"torch.return_types.{name}"
         if isinstance(owner, ListOf) and owner.kind == "dict" and name in ("values", "items"):
             items = ListOf(
@@ -221,18 +197,19 @@ class Members:
     def _of_library(self, cls: str, name: str, receiver: Value) -> tuple[Value, str]:
         if cls == "numpy.ndarray":
             return (SIZE if name == "shape" else CallableOf(receiver)), ""
-        if cls.partition(".")[0] not in ROOTS:
+        if cls.partition(".")[0] not in self.table.roots:
             return UNKNOWN, ""
-        if cls == "torch.Tensor" and name in _MAPPING_METHODS:
+        if cls == "torch.Tensor" and name in MAPPING_METHODS:
             # A module's result was taken for a tensor, and is a dict.
             return UNKNOWN, ""
         entry = self.find_row(cls, name)
         if entry is None:
-            if cls == "torch.Tensor" and not name.startswith("__") and name not in _PYTHON_METHODS:
-                return UNKNOWN, f"torch.Tensor.{name}"
+            # The table lists every member of Tensor: a stranger says that this is no tensor.
             return (PARAMETER if name in ("weight", "bias") else UNKNOWN), ""
         if entry.kind == "method":
             return Method(receiver, entry.torch), entry.torch
+        if name == "data" and receiver is PARAMETER:
+            return PARAMETER, entry.torch
         return from_word(entry.returns()), entry.torch
 
     def _of_class(
@@ -275,21 +252,36 @@ class Members:
         method says so.
         """
         name = node.attr
+        if name in ("saved_tensors", "saved_variables"):
+            return ListOf(TENSOR, "tuple")  # of the context of a custom gradient
+        called = self.calling.get(id(node))
+        training = says_training(node, form)
+        if training:
+            value, api = self._of_library(training, name, instance(training))
+            self.believe(node.value, instance(training))
+            self.record(node, api, "call" if form == "call" else "attribute")
+            return value
         if name in DISTINCTIVE or (
-            form == "call" and self._inside_module() and self._tensor_only(name)
+            called is not None
+            and self._is_tensor_method(name)
+            and (says_tensor(called) or (self._inside_module() and name not in PYTHON_METHODS))
         ):
-            self.believe_tensor(node.value)
-            value, api = self._of_library("torch.Tensor", name, TENSOR)
+            # Of an unknown value this is asked where parameters are chosen or frozen.
+            asks = name == "requires_grad"
+            cls, kind = ("torch.nn.Parameter", PARAMETER) if asks else ("torch.Tensor", TENSOR)
+            self.believe(node.value, kind)
+            value, api = self._of_library(cls, name, kind)
             self.record(node, api, "call" if form == "call" else "attribute")
             return value
         row = self.table.get(f"torch.nn.Module.{name}") if form == "call" else None
-        if row is not None and self._is_called_here(node.value):
+        if row is not None and (self._is_called_here(node.value) or says_module(node)):
+            self.believe(node.value, MODULE)
             value, api = self._of_library("torch.nn.Module", name, MODULE)
             self.record(node, api, form)
             return value
-        if row is not None and name in _MODULE_ONLY:
+        if row is not None and name in MODULE_METHODS:
             self.record(node, f"torch.nn.Module.{name}", "unknown")
-        elif form == "call" and self._tensor_only(name):
+        elif form == "call" and name not in PYTHON_METHODS and self._is_tensor_method(name):
             self.record(node, f"torch.Tensor.{name}", "unknown")
         return UNKNOWN
 
@@ -312,8 +304,8 @@ class Members:
             }
         return ast.unparse(node) in called
 
-    def _tensor_only(self, name: str) -> bool:
-        return name not in _PYTHON_METHODS and self.table.get(f"torch.Tensor.{name}") is not None
+    def _is_tensor_method(self, name: str) -> bool:
+        return self.table.get(f"torch.Tensor.{name}") is not None
 
     def _inside_module(self) -> bool:
         """In a method of an nn.Module that computes: there, an unknown value with tensor methods
@@ -327,17 +319,17 @@ class Members:
             and "torch.nn.Module" in _all_ancestors(function.owner)
         )
 
-    def believe_tensor(self, node: ast.expr) -> None:
-        """Remember for the rest of the function that a name holds a tensor."""
+    def believe(self, node: ast.expr, value: Value) -> None:
+        """Remember for the rest of the function what kind of value a name holds."""
         if (
             isinstance(node, ast.Name)
             and node.id in self.frame.locals
             and self.frame.locals[node.id] is UNKNOWN
         ):
-            self.frame.locals[node.id] = TENSOR
+            self.frame.locals[node.id] = value
             function = self.frame.function
             if function is not None:
-                function.hints.setdefault(node.id, TENSOR)
+                function.hints.setdefault(node.id, value)
 
     # Recording ----------------------------------------------------------------------------------
 
@@ -347,6 +339,13 @@ class Members:
             known = self._canonical[name] = self.table.canonical(name)
         return known
 
+    def constant(self, api: str) -> Value | None:
+        """What a library's name holds, where that is a plain value and no namespace."""
+        entry = self.table.get(api) if api.partition(".")[0] in self.table.roots else None
+        if entry is None or entry.kind not in ("constant", "dtype"):
+            return None
+        return from_word(entry.returns() or ("dtype" if entry.kind == "dtype" else ""))
+
     def record(
         self, node: ast.expr, api: str, form: str, alternatives: tuple[str, ...] = ()
     ) -> None:
@@ -354,7 +353,7 @@ class Members:
 
         A later look at the same node, with better knowledge, replaces the earlier.
         """
-        if api.partition(".")[0] not in ROOTS:
+        if api.partition(".")[0] not in self.table.roots:
             return
         self.usages[id(node)] = Usage(
             api=self.canonical(api),

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from migrate.resolve.values import ProjectClass, ProjectFunction
     from migrate.table import Table
 
-# Names below these roots are APIs to look up, unless the user asked for that very package.
-ROOTS = ("torch", "torchvision", "torchaudio", "torchtext")
 # Trees take about 1 kB a line: keep those of recently used modules whole.
 _LINES_KEPT = 40_000
 
@@ -64,8 +62,8 @@ class Modules:
         return name in self._asked
 
     def is_library(self, name: str) -> bool:
-        """Below torch or torchvision, and not itself part of what the user wants to port."""
-        return name.partition(".")[0] in ROOTS and name not in self._asked
+        """Below a package that the table is about, and no part of what the user wants to port."""
+        return name.partition(".")[0] in self.table.roots and name not in self._asked
 
     def reference(self, name: str, near: SourceFile) -> Value:
         """What `import name` gives."""

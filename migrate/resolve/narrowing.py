@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrate.resolve.class_tests import by_class
 from migrate.resolve.types import as_instance
 from migrate.resolve.values import (
     NONE,
@@ -31,6 +32,10 @@ def narrow(state: Statements, test: ast.expr, truth: bool) -> None:
         if isinstance(test.op, ast.And) == truth:
             for part in test.values:
                 narrow(state, part, truth)
+        else:
+            _one_of(state, test.values, truth)
+    elif by_class(state, test, truth):
+        return
     elif isinstance(test, ast.Name):
         if truth:
             _rebind(state, test, without_none)
@@ -46,6 +51,24 @@ def narrow(state: Statements, test: ast.expr, truth: bool) -> None:
         and isinstance(test.args[0], ast.Name)
     ):
         _isinstance(state, test.args[0], test.args[1], truth)
+
+
+def _one_of(state: Statements, parts: list[ast.expr], truth: bool) -> None:
+    """`a or b`: what each alone says of a name, joined; a name that one is silent on stays."""
+    before = dict(state.frame.locals)
+    outcomes = []
+    for part in parts:
+        narrow(state, part, truth)
+        outcomes.append(dict(state.frame.locals))
+        state.frame.locals.clear()
+        state.frame.locals.update(before)
+    for name, value in before.items():
+        found = [outcome.get(name, UNKNOWN) for outcome in outcomes]
+        if all(new is not value and new is not UNKNOWN for new in found):
+            joined: Value = UNKNOWN
+            for new in found:
+                joined = join(joined, new)
+            state.frame.locals[name] = joined
 
 
 def _comparison(state: Statements, test: ast.Compare, truth: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from migrate.resolve.calls import Calls
+from migrate.resolve.containers import set_item
 from migrate.resolve.frames import Frame, State
 from migrate.resolve.modules import bind_import, bind_import_from
 from migrate.resolve.narrowing import narrow
@@ -113,8 +114,7 @@ class Statements(Calls):
         elif isinstance(target, ast.Attribute):
             self._assign_attribute(target, value)
         elif isinstance(target, ast.Subscript):
-            self.evaluate(target.value)
-            self.evaluate(target.slice)
+            set_item(self.evaluate(target.value), self.evaluate(target.slice), value)
         if self.types is not None:
             self.types[id(target)] = value
 
@@ -134,12 +134,14 @@ class Statements(Calls):
         if direct and name:
             self.record(target, f"{name}.{target.attr}", "attribute")
             return
+        of_libraries: Value = UNKNOWN
         for option in options_of(owner):
             if isinstance(option, Instance) and isinstance(option.cls, ProjectClass):
-                known = option.cls.attributes.get(target.attr, UNKNOWN)
-                option.cls.attributes[target.attr] = join(known, value)
+                option.cls.learn(target.attr, value)
             elif isinstance(option, Instance):
-                self.attribute(target, option, "attribute")
+                of_libraries = join(of_libraries, option)
+        if of_libraries is not UNKNOWN:
+            self.attribute(target, of_libraries, "attribute")
 
     def _import_from(self, node: ast.ImportFrom) -> None:
         bind_import_from(node, self.frame, self.modules, self.module.source)

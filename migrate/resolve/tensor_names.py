@@ -2,6 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import io
+
+# Keywords that torch has in its methods and numpy, pandas and Python have not.
+_KEYWORDS = frozenset({"dim", "keepdim", "unbiased"})
+# Files have a detach too, tensorflow a numpy: not in a program that uses torch.
+_WITHOUT_ARGUMENTS = frozenset({"detach", "long", "numpy"})
+
+
+def says_tensor(call: ast.Call) -> bool:
+    """`x.size(0)`, `x.sum(dim=1)`, `x.detach()`: the way a method is called tells."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name == "size":
+        return len(call.args) == 1
+    if name in _WITHOUT_ARGUMENTS:
+        return not call.args and not call.keywords
+    return any(keyword.arg in _KEYWORDS for keyword in call.keywords)
+
+
 # Not here: names that builtins, files, numpy, PIL, pandas, scipy or torch's own modules also have,
 # and names that people like to give to layers (norm, relu, softmax, unfold).
 DISTINCTIVE: frozenset[str] = frozenset(
@@ -13,7 +32,7 @@ DISTINCTIVE: frozenset[str] = frozenset(
     bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or
     bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ bmm
     broadcast_to cauchy_ ccol_indices cdouble ceil_ cfloat chalf cholesky_inverse cholesky_solve
-    clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip_ col_indices conj_physical
+    chunk clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip_ col_indices conj_physical
     conj_physical_ const_data_ptr contiguous copy_ copysign_ cos_ cosh_ crow_indices cumprod_
     cumsum_ data_ptr deg2rad_ dense_dim detach_ diag_embed diagflat diagonal_scatter digamma
     digamma_ dim_order div_ divide_ dsplit element_size eq_ erf erf_ erfc erfc_ erfinv erfinv_
@@ -48,3 +67,29 @@ DISTINCTIVE: frozenset[str] = frozenset(
     view_as vsplit xlogy xlogy_ zero_
     """.split()  # noqa: SIM905 - a list would take a line for each name
 )
+
+# Methods that plain Python objects have too: a name alone says nothing.
+PYTHON_METHODS = frozenset(
+    name
+    for kind in (str, bytes, list, dict, set, tuple, int, float, io.TextIOWrapper, io.BytesIO)
+    for name in dir(kind)
+)
+MAPPING_METHODS = frozenset({"items", "keys", "values"})
+# Members of torch's named tuples, by position.
+NAMED_RESULTS = {
+    name: index
+    for names in (
+        "values indices",
+        "sign logabsdet",
+        "Q R",
+        "U S V",
+        "U S Vh",
+        "min max",
+        "mantissa exponent",
+        "hist bin_edges",
+        "eigenvalues eigenvectors",
+        "LU pivots info",
+        "solution residuals rank singular_values",
+    )
+    for index, name in enumerate(names.split())
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from migrate.resolve.hierarchy import instances_of
 from migrate.resolve.values import (
     BOOL,
     FLOAT,
@@ -18,6 +19,7 @@ from migrate.resolve.values import (
     TENSOR,
     UNKNOWN,
     CallableOf,
+    Container,
     External,
     Instance,
     Known,
@@ -139,7 +141,10 @@ def named_instance(name: str) -> Value:
         if last in ("tuple", "Tuple"):
             return ListOf(UNKNOWN, "tuple")
         return _WORDS.get(last, instance(name))
-    return instance(name)
+    result: Value = UNKNOWN
+    for cls in instances_of(name):
+        result = join(result, instance(cls))
+    return result
 
 
 def subscripted(generic: Value, arguments: list[Value]) -> Value:
@@ -185,7 +190,9 @@ def item_of(value: Value) -> Value:
             if option.cls in ("torch.Tensor", "torch.nn.Parameter"):
                 result = join(result, TENSOR)
             elif option.cls in ("torch.nn.ModuleList", "torch.nn.Sequential"):
-                result = join(result, MODULE)
+                result = join(result, option.item if isinstance(option, Container) else MODULE)
+            elif option.cls == "torch.nn.ModuleDict":
+                result = join(result, STR)
             elif option.cls == "numpy.ndarray":
                 result = join(result, option)
             elif option.cls == "torch.utils.data.DataLoader":

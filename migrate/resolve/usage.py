@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 # attribute   a member of an instance is read or written
 # base        a class derives from it
 # decorator, annotation, import    as the words say
+# exists      hasattr asks whether there is such an API
 # unknown     a method of an object that may be a tensor and may not
 FORMS = (
     "call",
@@ -21,6 +22,7 @@ FORMS = (
     "decorator",
     "annotation",
     "import",
+    "exists",
     "unknown",
 )
 

@@ -42,6 +42,62 @@ class Instance(Value):
         self.cls = cls
 
 
+class Container(Instance):
+    """A ModuleList, Sequential or ModuleDict that is made here, with what was seen put into it."""
+
+    __slots__ = ("members", "others")
+
+    def __init__(self, cls: str) -> None:
+        super().__init__(cls)
+        self.members: dict[str, Value] = {}
+        self.others: Value | None = None  # what has no known name in it
+
+    def put(self, value: Value, name: str = "") -> None:
+        if name:
+            self.members[name] = join(self.members.get(name, value), value)
+        else:
+            self.others = value if self.others is None else _with(self.others, value)
+
+    def get(self, name: str) -> Value:
+        if name.startswith("-") and self.others is None:
+            position = len(self.members) + int(name)
+            name = list(self.members)[position] if position >= 0 else name
+        return self.members.get(name, UNKNOWN) if self.others is None else self.item
+
+    @property
+    def item(self) -> Value:
+        """Any of its members; only a module, if one of them is not known."""
+        values = [*self.members.values(), *([] if self.others is None else [self.others])]
+        result: Value = values[0] if values else MODULE
+        for value in values[1:]:
+            result = _with(result, value)
+        return MODULE if result is UNKNOWN else result
+
+
+def _with(left: Value, right: Value) -> Value:
+    """Either of two, unknown if one is."""
+    return UNKNOWN if left is UNKNOWN or right is UNKNOWN else join(left, right)
+
+
+class ClassOf(Value):
+    """`type(m)` or `m.__class__`, for a variable m."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: str) -> None:
+        self.variable = variable
+
+
+class ClassNameOf(Value):
+    """`m.__class__.__name__`: the variable, and the expression that asked."""
+
+    __slots__ = ("node", "variable")
+
+    def __init__(self, variable: str, node: ast.expr) -> None:
+        self.variable = variable
+        self.node = node
+
+
 class Known(Value):
     """A Python constant."""
 
@@ -136,6 +192,10 @@ class ProjectClass(Value):
         self.body: dict[str, Value] = {}
         self.attributes: dict[str, Value] = {}  # assigned on self
         self.prepared = False
+
+    def learn(self, name: str, value: Value) -> None:
+        """An attribute that some method gives to self."""
+        self.attributes[name] = join(self.attributes.get(name, UNKNOWN), value)
 
     def defer_bases(self, find: Callable[[], list[Value]]) -> None:
         """Leave the bases until someone asks: finding them may mean reading another file."""
@@ -234,7 +294,7 @@ NUMBER = instance("builtins.number")
 BOOL = instance("builtins.bool")
 STR = instance("builtins.str")
 SIZE = ListOf(INT, "Size")
-_UNION_LIMIT = 6
+_UNION_LIMIT = 16
 
 
 def options_of(value: Value) -> tuple[Value, ...]:
@@ -248,6 +308,8 @@ def same(left: Value, right: Value) -> bool:
         return False
     if isinstance(left, Known) and isinstance(right, Known):
         return type(left.value) is type(right.value) and bool(left.value == right.value)
+    if isinstance(left, Container):
+        return False  # each holds its own
     if isinstance(left, Instance) and isinstance(right, Instance):
         return left.cls is right.cls or left.cls == right.cls
     if isinstance(left, ListOf) and isinstance(right, ListOf):

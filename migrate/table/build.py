@@ -5,12 +5,16 @@ named.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from migrate.table.entry import KINDS, MODES, PLATFORMS, STATUSES, Entry, Overload
+from migrate.table.devices import Devices
+from migrate.table.entry import KINDS, MODES, PLATFORMS, STATUSES, VERSIONS, Entry, Overload
+from migrate.table.mint import BY_NAME, MintNames, gives_value
+from migrate.table.mint import KINDS as MINT_KINDS
 from migrate.table.signature import parse_signature
 
-_OVERLOAD_KEYS = frozenset(Overload.__dataclass_fields__)
+_OVERLOAD_KEYS = frozenset(Overload.__dataclass_fields__) - {"mint_facts"}
 _ENTRY_KEYS = frozenset(Entry.__dataclass_fields__) - {"overloads", "examples"}
 _ROW_KEYS = _ENTRY_KEYS | _OVERLOAD_KEYS | {"overload", "example", "aliases"}
 _FAMILY_KEYS = _ROW_KEYS | {"names"}
@@ -36,8 +40,14 @@ class TableError(ValueError):
     """A mistake in a mapping file, with the file and the row."""
 
 
-def build_entries(document: Mapping[str, Any], file: str) -> dict[str, Entry]:
+def build_entries(
+    document: Mapping[str, Any],
+    file: str,
+    mint: MintNames | None = None,
+    devices: Devices | None = None,
+) -> dict[str, Entry]:
     """All rows of one file by torch name, aliases included."""
+    mint, devices = mint or MintNames(), devices or Devices()
     unknown = set(document) - {"defaults", "api", "family"}
     if unknown:
         raise TableError(
@@ -48,7 +58,7 @@ def build_entries(document: Mapping[str, Any], file: str) -> dict[str, Entry]:
     _only_known(defaults, _DEFAULT_KEYS, f"{file}: [defaults]")
     entries: dict[str, Entry] = {}
     for row in _rows(document, file):
-        entry = _entry(row, defaults, file)
+        entry = _entry(row, defaults, mint, devices, file)
         for name in (entry.torch, *row.get("aliases", ())):
             if name in entries:
                 raise TableError(f"{file}: {name} has two rows")
@@ -66,22 +76,31 @@ def _rows(document: Mapping[str, Any], file: str) -> Iterator[Mapping[str, Any]]
         if not family.get("names"):
             raise TableError(f"{where}: names is missing")
         shape = {key: value for key, value in family.items() if key != "names"}
+        # A table of names gives each member a word of its own, which goes where {value} stands.
         for name in family["names"]:
-            yield _fill(shape, name)
+            word = family["names"][name] if isinstance(family["names"], dict) else ""
+            yield _fill(shape, name, word)
 
 
-def _fill(shape: Any, name: str) -> Any:
-    """Put one member's name into every `{name}` of a family."""
+def _fill(shape: Any, name: str, word: str) -> Any:
+    """Put one member's name into every `{name}` of a family, and its word into every `{value}`."""
     if isinstance(shape, str):
-        return shape.replace("{name}", name)
+        text = shape.replace("{name}", name)
+        return text.replace("{value}", word) if word else text
     if isinstance(shape, dict):
-        return {key: _fill(value, name) for key, value in shape.items()}
+        return {key: _fill(value, name, word) for key, value in shape.items()}
     if isinstance(shape, list):
-        return [_fill(value, name) for value in shape]
+        return [_fill(value, name, word) for value in shape]
     return shape
 
 
-def _entry(row: Mapping[str, Any], defaults: Mapping[str, Any], file: str) -> Entry:
+def _entry(
+    row: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    mint: MintNames,
+    devices: Devices,
+    file: str,
+) -> Entry:
     name = row.get("torch")
     if not isinstance(name, str) or not name:
         raise TableError(f"{file}: a row has no torch name")
@@ -93,7 +112,14 @@ def _entry(row: Mapping[str, Any], defaults: Mapping[str, Any], file: str) -> En
     forms = row.get("overload") or [{}]
     for form in forms:
         _only_known(form, _OVERLOAD_KEYS, f"{where}: overload")
+    inplace = bool(row.get("inplace", False))
     overloads = tuple(_overload({**base, **form}, defaults, where) for form in forms)
+    # What changes its receiver or argument is written as a new value: mint's must give one.
+    found = kind in MINT_KINDS and (not inplace or gives_value(name, kind))
+    overloads = tuple(
+        _with_mint(form, *mint.counterpart(form, name, kind)) if found else replace(form, mint="")
+        for form in overloads
+    )
     status = row.get("status") or _status(overloads, row)
     return Entry(
         torch=name,
@@ -103,16 +129,16 @@ def _entry(row: Mapping[str, Any], defaults: Mapping[str, Any], file: str) -> En
         note=row.get("note", ""),
         way=row.get("way", ""),
         feature=row.get("feature", defaults.get("feature", "")),
-        since=row.get("since", defaults.get("since", "")),
         platforms=_all_of(
-            row.get("platforms", defaults.get("platforms", PLATFORMS)),
+            row.get("platforms") or defaults.get("platforms") or devices.of(overloads),
             PLATFORMS,
             where,
             "platforms",
         ),
         modes=_all_of(row.get("modes", defaults.get("modes", MODES)), MODES, where, "modes"),
         reference=row.get("reference", defaults.get("reference", "")),
-        inplace=bool(row.get("inplace", False)),
+        inplace=inplace,
+        assign=row.get("assign", ""),
         examples=tuple(_examples(row, where)),
     )
 
@@ -132,14 +158,21 @@ def _overload(form: Mapping[str, Any], defaults: Mapping[str, Any], where: str) 
     free = [
         name for name in names if name not in given and f"{{{name}}}" not in own.get("emit", "")
     ]
-    own["drop"] = (*own.get("drop", ()), *(n for n in defaults.get("drop", ()) if n in free))
+    # `drop = []` says that here no parameter is without effect, whatever the file's default.
+    usual = () if form.get("drop") == [] else defaults.get("drop", ())
+    own["drop"] = (*own.get("drop", ()), *(n for n in usual if n in free))
     for key in ("refuse", "rename"):
         own[key] = {
             **{n: v for n, v in defaults.get(key, {}).items() if n in free},
             **own.get(key, {}),
         }
     own.setdefault("returns", defaults.get("returns", ""))
+    own.setdefault("since", defaults.get("since", ""))
+    if own["since"]:
+        _one_of(own["since"], VERSIONS, where, "since")
     own["rules"] = tuple(own.get("rules", ()))
+    own["within"] = tuple(own.get("within", ()))
+    own.setdefault("mint", BY_NAME)
     if params is not None and not parse_signature(params).varkwargs:
         for key in ("drop", "refuse", "rename", "values"):
             strangers = set(own.get(key, ())) - set(names)
@@ -148,6 +181,10 @@ def _overload(form: Mapping[str, Any], defaults: Mapping[str, Any], where: str) 
                     f"{where}: {key} names {sorted(strangers)}, which params does not have"
                 )
     return Overload(**own)
+
+
+def _with_mint(form: Overload, name: str, facts: Mapping[str, Any]) -> Overload:
+    return replace(form, mint=name, mint_facts=facts)
 
 
 def _status(overloads: tuple[Overload, ...], row: Mapping[str, Any]) -> str:

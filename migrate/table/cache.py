@@ -31,7 +31,10 @@ def directory() -> Path:
 def stamp(path: Path) -> Stamp:
     """Changes when the mapping file changes, or the code that builds rows from it."""
     here = Path(__file__).parent
-    sources = (path, here / "build.py", here / "entry.py", here / "cache.py")
+    code = ("build.py", "cache.py", "devices.py", "entry.py", "mint.py", "signature.py")
+    # What these say goes into the rows of every file.
+    beside = [path.parent / name for name in ("mint.toml", "platforms.toml")]
+    sources = (path, *(here / name for name in code), *filter(Path.exists, beside))
     states = tuple((status.st_size, status.st_mtime_ns) for status in map(os.stat, sources))
     return (str(path), states, _ENTRY_FIELDS, _OVERLOAD_FIELDS, sys.hexversion)
 

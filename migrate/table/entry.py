@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from migrate.table.signature import Signature, parse_signature
 
@@ -22,6 +23,13 @@ KINDS = (
 STATUSES = ("supported", "rewritten", "composed", "risky", "missing")
 PLATFORMS = ("Ascend", "GPU", "CPU")
 MODES = ("pynative", "graph")
+# MindSpore releases that rows hold for; a row that needs a later one than the first says since.
+VERSIONS = ("2.7", "2.8", "2.9", "2.10")
+
+
+def version_key(version: str) -> int:
+    """Order of releases; no release at all comes first."""
+    return VERSIONS.index(version) if version else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +38,13 @@ class Overload:
 
     params: str | None = None  # torch's parameter list; None: not callable, or any arguments
     mindspore: str = ""  # dotted target that takes the (renamed) arguments
-    mint: str = ""  # the same API in mindspore.mint, same argument names as torch
+    mint: str = ""  # the same API in mindspore.mint
+    mint_facts: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # how mint's parameters differ from torch's: rename, pin, drop, refuse, values, since
     emit: str = ""  # or: an expression with {param} holes
     helper: str = ""  # or: a piece of migrate/port/helpers with torch's own signature
+    within: tuple[str, ...] = ()  # `mindspore` only in lists given to these, else the helper
     rename: Mapping[str, str] = field(
         default_factory=dict
     )  # torch parameter -> MindSpore parameter
@@ -45,7 +57,9 @@ class Overload:
     )  # torch parameter -> why not, unless default
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # constant -> constant
     rules: tuple[str, ...] = ()  # computed changes, see migrate/port/rules
+    statement: str = ""  # the form of a call that stands alone: an assignment with {param} holes
     returns: str = ""  # what a call gives, for inference: Tensor, tuple[Tensor], int, Size, ...
+    since: str = ""  # first MindSpore version that has all it needs, where later than the oldest
 
     @property
     def signature(self) -> Signature | None:
@@ -74,11 +88,11 @@ class Entry:
     note: str = ""  # the difference that matters, in one line
     way: str = ""  # the way round where there is no counterpart
     feature: str = ""  # groups rows in analyze's feature table: init, optimizer, data, amp, ...
-    since: str = ""  # first MindSpore version that has the target
     platforms: tuple[str, ...] = PLATFORMS
     modes: tuple[str, ...] = MODES
     reference: str = ""
     inplace: bool = False  # changes its receiver or first argument
+    assign: str = ""  # an attribute's new value: an expression with {self} and {value}
     examples: tuple[tuple[str, str], ...] = ()  # (before, after)
 
     @property
@@ -90,6 +104,11 @@ class Entry:
         """The MindSpore side in a few words, for tables that people read."""
         main = self.main
         return main.mindspore or main.emit or (f"helper {main.helper}" if main.helper else "")
+
+    @property
+    def since(self) -> str:
+        """The first MindSpore version in which some form can be written; empty: in all of them."""
+        return min((overload.since for overload in self.overloads), key=version_key)
 
     def returns(self) -> str:
         """The common result of all forms; empty when unknown or when the forms disagree."""

@@ -11,23 +11,33 @@ from typing import Any
 
 from migrate.table import cache
 from migrate.table.build import TableError, build_entries
-from migrate.table.entry import Entry
+from migrate.table.devices import Devices
+from migrate.table.entry import VERSIONS, Entry
+from migrate.table.mint import MintNames
+from migrate.table.packages import Packages
 
 __all__ = ["Table", "TableError"]
 
 ALIASES = "aliases"
+MINT = "mint"
+DEVICES = "platforms"
+PACKAGES = "packages"
 
 
 class Table:
     """All rows, by torch name. A file is parsed on the first question that concerns it."""
 
-    def __init__(self, folder: Path | None = None, *, cached: bool | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, *, cached: bool | None = None, version: str = ""
+    ) -> None:
+        """Rows for the newest MindSpore, or for an older `version`."""
         from migrate.resources import folder as resource_folder
 
         bundled = resource_folder("mappings") if folder is None or cached is None else None
         self.folder = folder or bundled or Path()
         # Every command reads the bundled table, so it is worth a cache; others are not.
         self.cached = self.folder == bundled if cached is None else cached
+        self.version = "" if version == VERSIONS[-1] else version
         self._namespaces: dict[str, Mapping[str, Entry]] = {}
         self._answers: dict[str, Entry | None] = {}
 
@@ -37,13 +47,20 @@ class Table:
         names = {path.name.removesuffix(".toml") for path in self.folder.glob("*.toml")}
         if not names:
             raise TableError(f"no mapping files in {self.folder}")
-        return frozenset(names - {ALIASES})
+        return frozenset(names - {ALIASES, DEVICES, MINT, PACKAGES})
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """Packages whose names are APIs to look up: torch, torchvision, ... have a file each."""
+        return frozenset(name.partition(".")[0] for name in self.namespaces)
 
     def get(self, name: str) -> Entry | None:
         """The row for a torch name, through aliases; None when the table does not know it."""
         if name in self._answers:
             return self._answers[name]
         entry = self._find(self.canonical(name))
+        if entry is not None:
+            entry = self._now(entry)
         self._answers[name] = entry
         return entry
 
@@ -66,7 +83,9 @@ class Table:
         for namespace in self.namespaces:
             if namespace.startswith(name) or name.startswith(namespace):
                 rows = self._load(namespace)
-                found |= {row: rows[row] for row in rows if row.rpartition(".")[0] == name}
+                found |= {
+                    row: self._now(rows[row]) for row in rows if row.rpartition(".")[0] == name
+                }
         return found
 
     def names(self) -> Iterator[str]:
@@ -80,7 +99,15 @@ class Table:
 
     def __iter__(self) -> Iterator[Entry]:
         for namespace in sorted(self.namespaces):
-            yield from self._load(namespace).values()
+            yield from map(self._now, self._load(namespace).values())
+
+    def _now(self, entry: Entry) -> Entry:
+        """The row as it is in the version that was asked for."""
+        if not self.version:
+            return entry
+        from migrate.table.versions import at_version
+
+        return at_version(entry, self.version)
 
     def _find(self, name: str) -> Entry | None:
         namespace = name
@@ -95,23 +122,43 @@ class Table:
             path = self.folder / f"{namespace}.toml"
             entries: Mapping[str, Entry] | None = cache.recall_rows(path) if self.cached else None
             if entries is None:
-                entries = build_entries(_read(path), path.name)
+                entries = build_entries(_read(path), path.name, self._mint, self._devices)
                 if self.cached:
                     cache.keep_rows(path, entries)
             self._namespaces[namespace] = entries
         return self._namespaces[namespace]
 
     @cached_property
+    def _mint(self) -> MintNames:
+        path = self.folder / f"{MINT}.toml"
+        return MintNames.from_document(_read(path)) if path.exists() else MintNames()
+
+    @cached_property
+    def _devices(self) -> Devices:
+        path = self.folder / f"{DEVICES}.toml"
+        return Devices.from_document(_read(path)) if path.exists() else Devices()
+
+    @cached_property
+    def packages(self) -> Packages:
+        """Packages beside torch that are built on it."""
+        return Packages(self._document(PACKAGES), self.roots)
+
+    @cached_property
     def _aliases(self) -> tuple[dict[str, str], dict[str, str]]:
-        path = self.folder / f"{ALIASES}.toml"
+        document = self._document(ALIASES)
+        return dict(document.get("exact", {})), dict(document.get("prefix", {}))
+
+    def _document(self, name: str) -> dict[str, Any]:
+        """A file of plain values, from the cache where it is there."""
+        path = self.folder / f"{name}.toml"
         if not path.exists():
-            return {}, {}
-        document = cache.recall(path) if self.cached else None
+            return {}
+        document: dict[str, Any] | None = cache.recall(path) if self.cached else None
         if document is None:
             document = _read(path)
             if self.cached:
                 cache.keep(path, document)
-        return dict(document.get("exact", {})), dict(document.get("prefix", {}))
+        return document
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def test_module_through_project_bases_in_other_files(check: Check) -> None:
                 return «x.view»(1, -1)
         """,
         "call torch.nn.Module.parameters",
-        "attribute torch.Tensor.requires_grad",
+        "attribute torch.nn.Parameter.requires_grad",
         VIEW,
         beside={
             "root.py": "import torch.nn as nn\nclass Root(nn.Module):\n    pass\n",
@@ -300,4 +300,69 @@ def test_named_results(check: Check) -> None:
         VIEW,
         "attribute torch.return_types.indices",
         "call torch.Tensor.max",
+    )
+
+
+def test_layers_in_containers(check: Check) -> None:
+    check(
+        """\
+        import torch.nn as nn
+
+        class Net(«nn.Module»):
+            def __init__(self):
+                super().__init__()
+                self.parts = «nn.ModuleDict»(dict(words=«nn.Embedding»(3, 2)))
+                self.norms = «nn.ModuleList»()
+                «self.norms.append»(«nn.BatchNorm1d»(2))
+                self.mixed = «nn.ModuleList»([«nn.Embedding»(3, 2), make()])
+
+            def forward(self, x):
+                a = «self.parts.words.weight»
+                b = «self.parts["words"].weight»
+                for norm in self.norms:
+                    x = x + «norm.weight»
+                return a + b + x + «self.mixed[1].weight»
+        """,
+        BASE,
+        "call torch.nn.ModuleDict",
+        "call torch.nn.Embedding",
+        "call torch.nn.ModuleList",
+        "call torch.nn.ModuleList.append",
+        "call torch.nn.BatchNorm1d",
+        "call torch.nn.ModuleList",
+        "call torch.nn.Embedding",
+        "attribute torch.nn.Embedding.weight",
+        "attribute torch.nn.Embedding.weight",
+        "attribute torch.nn.BatchNorm1d.weight",
+        "attribute torch.nn.Module.weight",
+    )
+
+
+def test_hasattr_asks_for_one_api(check: Check) -> None:
+    check(
+        """\
+        import torch.nn.functional as F
+
+        fast = «hasattr(F, "scaled_dot_product_attention")»
+        """,
+        "exists torch.nn.functional.scaled_dot_product_attention",
+    )
+
+
+def test_what_is_mapped_over_has_types(check: Check) -> None:
+    check(
+        """\
+        from torch import nn
+
+        class Net(«nn.Module»):
+            def forward(self, x):
+                q, k = map(lambda t: «t.view»(2, -1), «x.chunk»(2, dim=-1))
+                kept = list(filter(lambda t: t is not None, [q, k]))
+                return «q.view»(-1) + «kept[0].view»(-1)
+        """,
+        BASE,
+        VIEW,
+        "call torch.Tensor.chunk",
+        VIEW,
+        VIEW,
     )

@@ -21,7 +21,7 @@ from migrate.table.signature import REQUIRED, Signature
 
 pytestmark = pytest.mark.frameworks
 
-FILES = sorted(path.stem for path in folder("mappings").glob("*.toml") if path.stem != "aliases")
+FILES = sorted(Table().namespaces)
 HELPERS = Path(import_module("migrate").__file__).parent / "port" / "helpers"
 _ROOTS = {"ops": "mindspore.ops", "nn": "mindspore.nn", "mint": "mindspore.mint"}
 
@@ -349,11 +349,22 @@ def test_rows_are_sorted_and_in_their_file(file):
     problems = []
     for section in sections((folder("mappings") / f"{file}.toml").read_text()):
         for family in section.get("family", ()):
-            problems += out_of_order(family["names"])
+            problems += out_of_order(list(family["names"]))
         for key in ("api", "family"):
             problems += out_of_order([first_name(row) for row in section.get(key, ())])
     problems += [f"{name} is not below {file}" for name in rows(file) if not belongs(name, file)]
     report(problems)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_rows_that_differ_in_nothing_but_their_name_are_a_family(file):
+    document = tomllib.loads((folder("mappings") / f"{file}.toml").read_text())
+    alike: dict[str, list[str]] = {}
+    for row in document.get("api", ()):
+        name = row["torch"].rpartition(".")[2]
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "{name}", repr(sorted(row.items())))
+        alike.setdefault(text, []).append(row["torch"])
+    report([f"write {names} as one family" for names in alike.values() if len(names) > 2])
 
 
 def sections(text: str) -> list[dict[str, Any]]:
@@ -369,7 +380,7 @@ def out_of_order(names: list[str]) -> list[str]:
 
 
 def first_name(row: dict[str, Any]) -> str:
-    return row["torch"].replace("{name}", row.get("names", [""])[0])
+    return row["torch"].replace("{name}", next(iter(row.get("names", [""]))))
 
 
 def belongs(name: str, file: str) -> bool:

@@ -82,6 +82,18 @@ def test_a_family_is_unfolded_everywhere(tmp_path):
     assert exp.status == "supported"
 
 
+def test_a_member_of_a_family_may_have_a_word_of_its_own(tmp_path):
+    rows = table(
+        tmp_path,
+        '[[family]]\nnames = { Byte = "uint8", Long = "int64" }\ntorch = "torch.{name}Tensor"\n'
+        'kind = "class"\nparams = "data, value=0"\n'
+        'emit = "mindspore.tensor({data}, dtype=mindspore.{value})"\n',
+    )
+    row = rows.get("torch.LongTensor")
+    assert row is not None
+    assert row.main.emit == "mindspore.tensor({data}, dtype=mindspore.int64)"
+
+
 def test_defaults_hold_only_where_a_row_has_the_parameter(tmp_path):
     rows = table(
         tmp_path,

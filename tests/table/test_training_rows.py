@@ -43,9 +43,10 @@ def test_schedules_follow_torch_and_resume(run_in_worker):
 
 
 def test_optimizer_state_continues_where_it_was_saved(run_in_worker):
-    names, expected, resumed = answer(run_in_worker, "training_checks.adam_state")
-    assert "exp_avg.w" in names and "learning_rate_group_0" in names
-    np.testing.assert_array_equal(resumed, expected)
+    answers = answer(run_in_worker, "training_checks.resumed_optimizers")
+    assert "exp_avg.w" in answers["Adam"][0] and "learning_rate_group_0" in answers["Adam"][0]
+    for name, (_, expected, resumed) in answers.items():
+        np.testing.assert_array_equal(resumed, expected, name)
 
 
 # Vision blocks ----------------------------------------------------------------------------------

@@ -101,26 +101,35 @@ def schedule_differences():
     return differences
 
 
-def adam_state():
+def resumed_optimizers():
+    """Per optimizer: what is saved, the weight after two steps, and after two with a stop."""
     import numpy as np
     from mindspore import Parameter, Tensor
 
     from migrate.port.helpers.optim_adam import Adam
+    from migrate.port.helpers.optim_muon import Muon
+    from migrate.port.helpers.optim_nadam import NAdam
+    from migrate.port.helpers.optim_radam import RAdam
     from migrate.port.helpers.optim_state import load_optimizer_state_dict, optimizer_state_dict
 
-    def made():
-        weight = Parameter(Tensor(np.ones(3, np.float32)), name="w")
-        return weight, Adam([weight], lr=0.1)
+    gradient = (Tensor(np.array([[1.0, -2.0, 3.0]], np.float32)),)
+    answers = {}
+    for kind in (Adam, Muon, NAdam, RAdam):
 
-    gradient = (Tensor(np.array([1.0, -2.0, 3.0], np.float32)),)
-    weight, optimizer = made()
-    optimizer(gradient)
-    saved = {name: value.copy() for name, value in optimizer_state_dict(optimizer).items()}
-    optimizer(gradient)
-    again, resumed = made()
-    load_optimizer_state_dict(resumed, saved)
-    resumed(gradient)
-    return sorted(saved), weight.asnumpy(), again.asnumpy()
+        def made(start, kind=kind):
+            weight = Parameter(Tensor(start), name="w")
+            return weight, kind([weight], lr=0.1)
+
+        weight, optimizer = made(np.ones((1, 3), np.float32))
+        optimizer(gradient)
+        halfway = weight.asnumpy().copy()
+        saved = {name: value.copy() for name, value in optimizer_state_dict(optimizer).items()}
+        optimizer(gradient)
+        again, resumed = made(halfway)  # the model's own checkpoint holds the weights
+        load_optimizer_state_dict(resumed, saved)
+        resumed(gradient)
+        answers[kind.__name__] = (sorted(saved), weight.asnumpy(), again.asnumpy())
+    return answers
 
 
 def loader_agreement():
