@@ -15,6 +15,7 @@ from migrate.errors import RequestError
 from migrate.port.tree import Options, PortedTree, port_tree, write_tree
 from migrate.project import Project, discover
 from migrate.table import Table
+from migrate.table.entry import VERSIONS
 
 FORMATS = ("text", "json")
 
@@ -46,9 +47,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="API family to emit (default: nn); torch-npu keeps PyTorch and only leaves CUDA",
     )
     parser.add_argument(
+        "--ms-version",
+        choices=VERSIONS,
+        default=VERSIONS[-1],
+        help=f"MindSpore that the port is for (default: {VERSIONS[-1]})",
+    )
+    parser.add_argument(
         "--scaffold",
         action="store_true",
         help="also write launch scripts: one device, several devices (msrun), evaluation",
+    )
+    parser.add_argument(
+        "--with-torchvision",
+        metavar="DIR",
+        nargs="?",
+        const="",
+        help="port the torchvision model files that the program uses along with it "
+        "(from DIR, or from the torchvision installed here)",
     )
     parser.add_argument(
         "--input-shape",
@@ -94,6 +109,11 @@ def run(options: argparse.Namespace) -> int:
             "--scaffold writes scripts that start MindSpore, and --target torch-npu keeps PyTorch",
             next_step="leave out one of the two",
         )
+    if options.with_torchvision is not None and options.in_place:
+        raise RequestError(
+            "--with-torchvision needs an output directory of its own",
+            next_step="use -o DIR, or port in place without --with-torchvision",
+        )
     if options.in_place and not options.force:
         _require_clean(options.paths)
     if options.output is not None:
@@ -105,7 +125,12 @@ def run(options: argparse.Namespace) -> int:
         jobs=options.jobs,
         output=options.output,
     )
-    tree = port_tree(options.paths, project, Table(), settings)
+    if options.with_torchvision is not None:
+        from migrate.port.local_models import find_models
+
+        settings.models = find_models(options.with_torchvision)
+    table = Table(version=options.ms_version)
+    tree = port_tree(options.paths, project, table, settings)
     if all(ported.problem is not None for ported in tree.files.values()):
         problem = next(iter(tree.files.values())).problem
         assert problem is not None
@@ -148,7 +173,9 @@ def _diff(tree: PortedTree) -> str:
     parts: list[str] = []
     for target, ported in tree.files.items():
         if ported.changed:
-            before = ported.source.read().splitlines(keepends=True)
+            source = ported.source
+            text = source.path.read_text("utf-8") if source.notebook else source.read()
+            before = text.splitlines(keepends=True)
             after = ported.text.splitlines(keepends=True)
             parts += difflib.unified_diff(before, after, f"a/{target}", f"b/{target}")
     for target, text in tree.added.items():

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from migrate.findings import CODES, Finding
-from migrate.port.helper_source import HelperIndex
-from migrate.port.spelling import Spelling
+from migrate.port.helper_files.pieces import HelperIndex
+from migrate.port.syntax.spelling import Spelling
 from migrate.resolve import FileResolution, Usage
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules
 from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, SuperOf, Value, options_of
 from migrate.table import Table
+
+if TYPE_CHECKING:
+    from migrate.port.names.import_findings import ImportFindings
 
 
 @dataclass(slots=True)
@@ -26,6 +30,7 @@ class Context:
     helpers: HelperIndex
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)  # of the source
+    import_findings: ImportFindings = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     ported: int = 0
     generated: dict[str, str] = field(default_factory=dict)  # helper name -> source made from a row

@@ -6,6 +6,7 @@ import ast
 import io
 import re
 import tokenize
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,13 +14,23 @@ import libcst as cst
 
 from migrate.findings import Finding
 from migrate.port.context import Context
-from migrate.port.helper_source import helper_index
-from migrate.port.imports import Rewriter
-from migrate.port.leftovers import without_leftovers
-from migrate.port.spelling import HELPERS, Spelling
+from migrate.port.helper_files.pieces import helper_index
+from migrate.port.names.import_findings import import_findings
+from migrate.port.names.imported import imported_names
+from migrate.port.names.imports import Rewriter
+from migrate.port.names.leftovers import without_leftovers
+from migrate.port.names.unread_devices import without_unread_devices
+from migrate.port.statements.compiled_functions import CompiledFunctions, compiled_names
+from migrate.port.statements.loop_variables import made_before_loops
+from migrate.port.statements.partial_calls import partials_written_out
+from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.spelling import HELPERS, Spelling
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
+from migrate.resolve.members import class_is_module
 
+# torch seeds each device's generator, MindSpore all at once.
+_SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTILINE)
 _MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
 
 
@@ -64,14 +75,18 @@ def port_file(
         return PortedFile(source, text, problem=resolution.problem)
     assert resolution.scope is not None
     tree = resolution.scope.tree
-    if _is_mindspore(tree):
+    if _imports_any(tree, ("mindspore",)):
         # Already ported: only what still names torch can need work; methods are MindSpore's own.
         resolution.usages = [
             usage
             for usage in resolution.usages
             if usage.form != "unknown" and not usage.api.startswith(_MEMBERS)
         ]
-    if not resolution.usages and not _imports_torch(tree):
+    found = import_findings(tree, source, resolver.modules)
+    roots = resolver.modules.table.roots
+    # A class that derives from a Module of another file has a forward, if nothing else of torch.
+    derived = any(class_is_module(cls) for cls in resolution.scope.classes)
+    if not resolution.usages and not derived and not found and not _imports_any(tree, roots):
         return PortedFile(source, text)
     spelling = Spelling(taken=bound_names(tree, resolver), helper_import=helper_import)
     spelling.mint = mint
@@ -85,11 +100,18 @@ def port_file(
         dict(input_shapes or {}),
     )
     context.lines = text.split("\n")
+    context.import_findings = found
     try:
         rewriter = Rewriter(context, tree)
         new = cst.parse_module(text).visit(rewriter)
         rewriter.finish()
-        code = without_leftovers(new, tree, spelling.imports)
+        wanted = imported_names(resolver.modules.project)
+        new = without_unread_devices(new, text)
+        compiled = compiled_names(resolution)
+        if compiled:
+            new = new.visit(CompiledFunctions(compiled, (made_before_loops, partials_written_out)))
+        code = without_leftovers(new, tree, spelling.imports, wanted)
+        code = _SEEDED_TWICE.sub(r"\1", code)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
         reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
         finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
@@ -120,7 +142,7 @@ def source_form(source: SourceFile) -> dict[str, Any]:
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:
     """Every name the file binds by itself, so that nothing we import takes its place."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in every_node(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
         elif isinstance(node, ast.arg):
@@ -151,29 +173,13 @@ def _may_be_torch(alias: ast.alias) -> bool:
     return (alias.asname or alias.name) in ("nn", "F", "torch", HELPERS)
 
 
-def _imports_torch(tree: ast.Module) -> bool:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and any(
-            a.name.partition(".")[0] in ("torch", "torchvision") for a in node.names
-        ):
-            return True
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in (
-            "torch",
-            "torchvision",
-        ):
-            return True
-    return False
-
-
-def _is_mindspore(tree: ast.Module) -> bool:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and any(
-            a.name.partition(".")[0] == "mindspore" for a in node.names
-        ):
-            return True
-        if (
-            isinstance(node, ast.ImportFrom)
-            and (node.module or "").partition(".")[0] == "mindspore"
-        ):
+def _imports_any(tree: ast.Module, packages: Collection[str]) -> bool:
+    for node in every_node(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        if any(name.partition(".")[0] in packages for name in names):
             return True
     return False

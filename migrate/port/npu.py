@@ -26,17 +26,17 @@ _NO_COUNTERPART = {
 Edit = tuple[int, int, str]  # from and to, in the UTF-8 bytes of the text
 
 
-def npu_file(source: SourceFile) -> PortedFile:
+def npu_file(source: SourceFile, text: str | None = None) -> PortedFile:
     """Rewrite one file. A file that does not import torch comes back byte for byte."""
     try:
-        text = source.read()
+        text = source.read() if text is None else text
         tree = ast.parse(text)
     except ReadProblem as unread:
         return PortedFile(source, "", problem=unread.finding)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
         problem = Finding(source.path, line, 1, "MS205", f"is not valid Python: {error}")
-        return PortedFile(source, text, problem=problem)
+        return PortedFile(source, text or "", problem=problem)
     imports = [
         node
         for node in ast.walk(tree)

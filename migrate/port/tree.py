@@ -7,15 +7,19 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from migrate.errors import RequestError
 from migrate.findings import Finding
-from migrate.port.bundle import helper_module
 from migrate.port.file import PortedFile, port_file
-from migrate.port.spelling import HELPER_MODULE, HELPERS
+from migrate.port.helper_files.bundle import helper_module
+from migrate.port.helper_files.earlier import needed_by_others
+from migrate.port.local_models import ModelFile, is_edited, with_local_models
+from migrate.port.syntax.spelling import HELPER_MODULE, HELPERS
+from migrate.port.train_step.freeze import formats_values
 from migrate.project import Project, SourceFile
 from migrate.resolve import Resolver
 from migrate.table import Table
@@ -35,6 +39,7 @@ class Options:
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     jobs: int = 0
     output: Path | None = None  # what lies below it is not copied along
+    models: Path | None = None  # torchvision's model files, to be ported along
 
 
 @dataclass(slots=True)
@@ -63,19 +68,33 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
     """Port every file of the project; nothing is written."""
     result = PortedTree(skipped=list(project.skipped))
     places = dict(_places(paths, project.files))
-    _refuse_clashes(places)
     homes = {source: helper_home(source, places[source], paths) for source in project.files}
+    if options.models is not None:
+        project = with_local_models(project, options.models, homes)
+        places = dict(_places(paths, project.files))
+        homes = {source: helper_home(source, places[source], paths) for source in project.files}
+    _refuse_clashes(places)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
     work = [(source, homes[source][1]) for source in project.files]
     for source, ported in zip(project.files, _port_all(work, project, table, options), strict=True):
         target, home = places[source], homes[source][0]
+        ported.changed = ported.changed or is_edited(source, ported.text)
         result.files[target] = ported
         if ported.helpers:
             names, generated = needed.setdefault(home, ({}, {}))
             names |= dict.fromkeys(ported.helpers)
             generated |= ported.generated
     for home, (names, generated) in needed.items():
-        result.helpers[home / f"{HELPER_MODULE}.py"] = helper_module(list(names), generated)
+        mint = table if options.mint else None
+        module = home / f"{HELPER_MODULE}.py"
+        base = options.output or Path()
+        written = {base / target for target in result.files}
+        earlier_names, earlier_pieces = needed_by_others(base / module, written)
+        names |= earlier_names
+        generated = {**earlier_pieces, **generated}
+        if formats_values(project):
+            names["formatted_tensors"] = None
+        result.helpers[module] = helper_module(list(names), generated, mint)
     result.copies = dict(_other_files(paths, set(result.files), options.output))
     return result
 
@@ -98,7 +117,7 @@ def _port_all(
     """In this process, or in several fresh ones when there is enough to do."""
     jobs = options.jobs or (min(2, os.cpu_count() or 1) if len(work) >= _MANY else 1)
     if jobs == 1 or len(work) < 2:
-        return _port_some(work, project, table.folder, options)
+        return _port_some(work, project, table, options)
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -107,28 +126,42 @@ def _port_all(
     size = -(-len(work) // jobs)
     parts = [work[start : start + size] for start in range(0, len(work), size)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(_port_some, part, project, table.folder, options) for part in parts]
+        fresh = Table(table.folder, version=table.version)  # what was read stays here
+        futures = [pool.submit(_port_some, part, project, fresh, options) for part in parts]
         return [ported for future in futures for ported in future.result()]
 
 
 def _port_some(
-    work: list[tuple[SourceFile, str]], project: Project, folder: Path, options: Options
+    work: list[tuple[SourceFile, str]], project: Project, table: Table, options: Options
 ) -> list[PortedFile]:
     if options.npu:
         from migrate.port.npu import npu_file
 
-        return [npu_file(source) for source, _ in work]
-    resolver = Resolver(project, Table(folder))
+        return [_as_it_is(source, partial(npu_file, source)) for source, _ in work]
+    resolver = Resolver(project, table)
     return [
-        port_file(
-            resolver,
+        _as_it_is(
             source,
-            helper_import=line,
-            mint=options.mint,
-            input_shapes=options.input_shapes,
+            partial(
+                port_file,
+                resolver,
+                source,
+                helper_import=line,
+                mint=options.mint,
+                input_shapes=options.input_shapes,
+            ),
         )
         for source, line in work
     ]
+
+
+def _as_it_is(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
+    """A notebook stays a notebook."""
+    if not source.notebook:
+        return port()
+    from migrate.port.notebook import port_notebook
+
+    return port_notebook(source, lambda text: port(text=text))
 
 
 def _places(paths: list[Path], files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Path]]:
@@ -138,6 +171,9 @@ def _places(paths: list[Path], files: Iterable[SourceFile]) -> Iterator[tuple[So
     roots = [path for path in paths if path.is_dir()]
     several = len(paths) > 1
     for source in files:
+        if isinstance(source, ModelFile):
+            yield source, source.target
+            continue
         root = next((r for r in roots if source.path.resolve().is_relative_to(r.resolve())), None)
         if root is None:
             yield source, Path(source.path.name)
@@ -148,6 +184,8 @@ def _places(paths: list[Path], files: Iterable[SourceFile]) -> Iterator[tuple[So
 
 def helper_home(source: SourceFile, target: Path, paths: list[Path]) -> tuple[Path, str]:
     """The directory of the helper module for a file, and the line that imports it from there."""
+    if isinstance(source, ModelFile):
+        return source.helper_home
     if not source.package or not any(path.is_dir() for path in paths):
         return target.parent, f"import {HELPER_MODULE} as {HELPERS}"
     # In a package the helpers live at its top, and files reach them by a relative import. `port

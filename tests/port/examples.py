@@ -6,6 +6,8 @@ import ast
 import textwrap
 
 IMPORTS = """\
+import einops
+import einops.layers.torch
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

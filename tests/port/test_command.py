@@ -331,3 +331,26 @@ def test_output_that_is_the_source_is_refused(run: Run, net: Path) -> None:
     assert code == 2
     assert "--in-place" in err
     assert net.read_text(encoding="utf-8") == NET
+
+
+def test_what_needs_no_work_counts_as_ported(port) -> None:
+    """Nothing left to do is 100%: values of unknown type, `.data` in front of a change."""
+    ported = port(
+        """
+        import torch
+        from torch import nn
+
+        def score(out, target):
+            return (out.argmax(1) == target).float().mean()
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(2, 2)
+                self.fc.weight.data.zero_()
+                self.fc.bias.data[0] = 1.0
+                self.fc.bias.data = torch.ones(2)
+        """
+    )
+    assert not ported.findings
+    assert ported.ported == ported.usages

@@ -57,8 +57,8 @@ def test_data_is_set_not_assigned(port) -> None:
         "    layer.weight.data.copy_(v)\n"
         "    layer.bias.data.zero_()\n",
     )
-    assert "layer.weight.set_data(v)" in text
-    assert "layer.bias.set_data(ops.zeros_like(layer.bias))" in text
+    assert "ops.assign(layer.weight, v)" in text
+    assert "ops.assign(layer.bias, ops.zeros_like(layer.bias))" in text
     assert "torch" not in text
 
 
@@ -98,16 +98,92 @@ def test_a_known_input_size_makes_adaptive_pooling_plain(port) -> None:
     [
         ("nn.Linear(3, 4, bias=False)", "mint.nn.Linear(3, 4, bias=False)"),
         ("nn.BatchNorm2d(8, momentum=0.01)", "mint.nn.BatchNorm2d(8, momentum=0.01)"),
-        ("torch.flatten(x, 1)", "mint.flatten(x, 1)"),
-        ("torch.zeros(2, 3, device='cpu')", "zeros"),
+        ("torch.flatten(x, 1)", "mint.flatten(x, start_dim=1)"),
+        ("torch.zeros(2, 3, device='cpu')", "mint.zeros((2, 3))"),
+        ("x.permute(1, 0)", "mint.permute(x, (1, 0))"),
+        ("x.where(x > 0, x)", "mint.where(x > 0, x, x)"),
+        ("torch.squeeze(x)", "mint.squeeze(x, dim=())"),
+        ("nn.ReLU(inplace=True)", "mint.nn.ReLU()"),
+        ("torch.std(x, 1, unbiased=False)", "ops.std(x"),  # mint's has no such parameter
     ],
 )
-def test_mint_keeps_torch_arguments(port, before: str, after: str) -> None:
+def test_mint_takes_torch_arguments_as_far_as_it_has_them(port, before: str, after: str) -> None:
     text = port_text(port, f"def f(x: torch.Tensor):\n    return {before}\n", mint=True)
     assert after in text
     assert "device" not in text
 
 
+def test_mint_collectives_are_not_bound_to_a_name(port) -> None:
+    """mint.distributed.all_reduce changes its argument and gives nothing back."""
+    body = "import torch.distributed as dist\ndef f(x: torch.Tensor):\n    dist.all_reduce(x)\n"
+    text = port_text(port, body, mint=True)
+    assert "x = helpers.all_reduce(x)" in text
+
+
+def test_mint_layers_take_new_settings_as_torch_does(port) -> None:
+    """Their construct reads self.stride and self.eps; a classic layer has handed them on."""
+    lines = "conv.stride = (2, 2)\n    norm.eps = 1e-3\n"
+    text = port_text(port, f"def f(conv: nn.Conv2d, norm: nn.BatchNorm2d):\n    {lines}", mint=True)
+    assert "conv.stride = (2, 2)" in text and "norm.eps = 1e-3" in text
+
+
 def test_mint_classes_name_their_parameters_as_torch_does(port) -> None:
     text = port_text(port, "def f(norm: nn.BatchNorm2d):\n    return norm.weight\n", mint=True)
     assert "return norm.weight" in text
+
+
+def test_a_method_that_is_passed_on_and_has_no_counterpart_is_reported(port) -> None:
+    ported = port(PRELUDE + "def f(x: torch.Tensor):\n    make = x.new\n    return make(3)\n")
+    assert [finding.code for finding in ported.findings] == ["MS311"]
+    assert "make = x.new" in ported.text
+
+
+def test_strings_that_come_into_an_f_string_get_the_other_quotes(port) -> None:
+    text = port_text(port, 'def f(d: torch.device):\n    return f"on {d.type}", "x"\n')
+    assert """f"on {d.partition(':')[0]}\"""" in text
+
+
+def test_only_parameters_say_whether_they_need_a_gradient(port) -> None:
+    """Parameters keep the question, also those that a lambda is given; a tensor has no answer."""
+    source = """\
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(2, 2)
+                self.fc.weight.requires_grad = False
+                self.free = list(filter(lambda p: p.requires_grad, self.parameters()))
+
+            def forward(self, x):
+                return self.fc(x) if x.requires_grad else x
+
+        def frozen(params):
+            return [p for p in params if not p.requires_grad]
+        """
+    result = port(source)
+    assert [(f.code, f.line) for f in result.findings] == [("MS301", 12)]
+    assert "self.fc.weight.requires_grad = False" in result.text
+
+
+def test_a_member_that_tensors_lack_is_somebody_elses(port) -> None:
+    source = """\
+        import torch
+        from collections import namedtuple
+
+        Batch = namedtuple("Batch", "images labels")
+
+        def unpack(batch: torch.Tensor):
+            return batch.images if isinstance(batch, Batch) else batch
+        """
+    result = port(source)
+    assert not result.findings
+    assert "return batch.images if" in result.text
+
+
+def test_what_a_comparison_gives_is_no_size(port) -> None:
+    """`torch.Tensor(done == 1)`: the operands may be arrays, and then they are the data."""
+    result = port("import torch\n\n\ndef f(done):\n    return torch.Tensor(done == 1)\n")
+    assert not result.findings
+    assert "return Tensor(done == 1, mindspore.float32)" in result.text

@@ -164,3 +164,51 @@ def test_nothing_undefined_and_nothing_unused(port, tmp_path: Path, source: str)
     ported = port(source)
     assert ruff_findings(ported.text, tmp_path / "ported.py") == []
     assert "torch" not in ported.text
+
+
+def test_what_a_row_states_in_every_call_is_imported(port) -> None:
+    ported = port("""\
+        import torch
+
+        def f():
+            return torch.full((2,), True)
+        """)
+    assert "dtype=mindspore.bool_" in ported.text
+    assert "import mindspore\n" in ported.text
+
+
+def test_an_annotation_without_counterpart_is_quoted_as_a_whole(port) -> None:
+    ported = port(
+        """\
+        from typing import Optional
+        import torch
+        from torch import nn
+
+
+        class Net(nn.Module):
+            fused: torch.jit.Final[bool]
+
+            def draw(self, g: Optional[torch.Generator] = None, h: torch.Generator | None = None):
+                return g
+        """
+    )
+    assert "fused: 'torch.jit.Final[bool]'" in ported.text
+    assert (
+        "g: 'Optional[torch.Generator]' = None, h: 'torch.Generator | None' = None" in ported.text
+    )
+
+
+def test_private_bases_of_losses(port) -> None:
+    ported = port(
+        """\
+        from torch.nn.modules.loss import _WeightedLoss
+
+
+        class Weighted(_WeightedLoss):
+            def forward(self, x):
+                return x * self.weight
+        """
+    )
+    assert not ported.findings
+    assert "class Weighted(helpers.WeightedLoss):" in ported.text
+    assert "return x * self.weight" in ported.text

@@ -6,6 +6,8 @@ import ast
 import sys
 from pathlib import Path
 
+from migrate.cli import main
+
 # nn.GELU with a computed `approximate` and BatchNorm as a value need helpers; a plain Linear does
 # not.
 WITH_HELPER = """\
@@ -111,13 +113,37 @@ def test_single_file_out_of_a_package(port_files) -> None:
         },
         "pkg/net.py",
     )
-    (text,) = (ported.text for ported in tree.files.values())
+    (ported,) = tree.files.values()
+    # The base class was not asked for: without it the ported file cannot run.
+    assert [finding.code for finding in ported.findings] == ["MS316"]
+    head, _, text = ported.text.partition("\n")
+    assert head.startswith("# ms-migrate: MS316 pkg.base: base.py uses torch")
     assert text == (
         "from .base import Base\n\n"
         "class Net(Base):\n"
         "    def construct(self, x):\n"
         "        return x.view(x.shape[0], -1)\n"
     )
+
+
+def test_files_ported_together_miss_nobody(port_files) -> None:
+    files = {
+        "helpers_of_mine.py": "import torch\n\ndef total(x: torch.Tensor):\n    return x.sum()\n",
+        "plain.py": "def nothing():\n    return 0\n",
+        "train.py": """\
+            import torch
+            import plain
+            from helpers_of_mine import total
+
+            print(total(torch.ones(2)), plain.nothing())
+            """,
+    }
+    together = port_files(files, "helpers_of_mine.py", "train.py")
+    assert not [finding for ported in together.files.values() for finding in ported.findings]
+    alone = port_files(files, "train.py")
+    found = [finding for ported in alone.files.values() for finding in ported.findings]
+    assert [(finding.code, finding.line) for finding in found] == [("MS316", 3)]
+    assert "ms-migrate port train.py helpers_of_mine.py" in found[0].next_step
 
 
 # What is in it ------------------------------------------------------------------------------------
@@ -180,3 +206,31 @@ def test_every_name_of_the_helper_module_exists(port_files) -> None:
     }
     assert used
     assert used <= names_defined(text)
+
+
+def test_an_earlier_port_keeps_its_helpers(tmp_path) -> None:
+    """Files ported one after the other into one place share a helper module."""
+    (tmp_path / "a.py").write_text("import torch.nn as nn\nup = nn.Upsample(scale_factor=2)\n")
+    (tmp_path / "b.py").write_text(
+        "import torch\n\n\ndef best(x: torch.Tensor):\n    return torch.topk(x, 2)\n"
+    )
+    out = tmp_path / "out"
+    assert main(["port", str(tmp_path / "a.py"), "-o", str(out), "--quiet"]) == 0
+    assert main(["port", str(tmp_path / "b.py"), "-o", str(out), "--quiet", "--force"]) == 0
+    text = (out / "ms_migrate_helpers.py").read_text()
+    assert "class Upsample" in text
+    assert "def topk" in text
+
+
+def test_a_forward_in_a_file_that_never_names_torch(port_files) -> None:
+    tree = port_files(
+        {
+            "pkg/__init__.py": "",
+            "pkg/base.py": "from torch import nn\n\n\nclass Base(nn.Module):\n    pass\n",
+            "pkg/net.py": "from .base import Base\n\n\nclass Net(Base):\n"
+            "    def forward(self, x):\n        return self.layer(x)\n",
+        },
+        "pkg",
+    )
+    texts = {path.name: ported.text for path, ported in tree.files.items()}
+    assert "def construct(self, x):" in texts["net.py"]

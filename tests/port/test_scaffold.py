@@ -38,7 +38,7 @@ def test_training_and_evaluation_are_told_apart(port_files, tmp_path: Path) -> N
     tree = port_files(files, "p")
     add_scaffold(tree)
     assert set(tree.scaffold) == {
-        Path(LAUNCHER),
+        Path("scripts", LAUNCHER),
         Path("scripts/run_standalone_train.sh"),
         Path("scripts/run_distribute_train.sh"),
         Path("scripts/run_eval.sh"),
@@ -96,3 +96,10 @@ def test_the_scripts_are_valid_bash_and_pass_options_on(port_files, tmp_path: Pa
         [output / "scripts" / "run_distribute_train.sh", "many"], capture_output=True, check=False
     )
     assert missing.returncode == 2 and b"WORKERS" in missing.stderr
+
+
+def test_a_script_without_a_guard_is_launched_too(port_files) -> None:
+    unguarded = TRAIN.partition("if __name__")[0] + "main()\n"
+    tree = port_files({"p/cifar.py": unguarded, "p/model.py": "import torch\n"}, "p")
+    add_scaffold(tree)
+    assert "$home/cifar.py" in tree.scaffold[Path("scripts/run_standalone_train.sh")]

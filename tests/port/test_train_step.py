@@ -48,8 +48,8 @@ def test_the_usual_loop(port) -> None:
         "out = model(x)",
         "loss = ops.cross_entropy(out, y)",
         "return loss, out",
-        "grad_step = helpers.compiled(mindspore.value_and_grad(forward_step, None, "
-        "optimizer.parameters, has_aux=True))",
+        "grad_step = helpers.value_and_grad(forward_step, None, optimizer.parameters, "
+        "has_aux=True)",
     ]
     assert found[7:10] == [
         "for x, y in loader:",
@@ -92,7 +92,7 @@ def test_accumulation_keeps_a_store(port) -> None:
     )
     assert not findings
     found = lines(text)
-    assert "gradients = helpers.Gradients(optimizer.parameters)" in found
+    assert "gradients = helpers.gradients_of(optimizer)" in found
     start = found.index("gradients.add(grads)")
     assert found[start + 1 :] == [
         "if (i + 1) % every == 0:",
@@ -254,3 +254,92 @@ def test_no_optimizer_in_sight_is_refused(port) -> None:
     )
     assert "MS408" in {finding.code for finding in findings}
     assert "loss.backward()" in text
+
+
+def test_what_a_loop_makes_anew_has_its_forward_function_inside(port) -> None:
+    """Cross-validation: in front of the folds there is neither model nor optimizer."""
+    source = """\
+        import torch
+        from torch import nn, optim
+
+        def build(): ...
+
+        def run(loader, make_loss):
+            for fold in range(2):
+                model = nn.Linear(2, 2)
+                other = build()
+                criterion = make_loss()
+                optimizer = optim.SGD(model.parameters(), lr=0.1)
+                for epoch in range(3):
+                    model.train()
+                    for x, y in loader:
+                        optimizer.zero_grad()
+                        loss = criterion(other(model(x)), y)
+                        loss.backward()
+                        optimizer.step()
+                        print(loss.item())
+        """
+    result = port(source)
+    lines = result.text.splitlines()
+    function = lines.index("        def forward_step(x, y):")
+    assert lines.index("    for fold in range(2):") < function
+    made = next(i for i, line in enumerate(lines) if "optimizer = " in line)
+    assert made < function < lines.index("        for epoch in range(3):")
+
+
+def test_either_branch_runs_its_own_backward(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer, scaler,
+                  clip):
+            model.train()
+            for x, y in loader:
+                out = model(x)
+                loss = F.cross_entropy(out, y)
+                optimizer.zero_grad()
+                if scaler is not None:
+                    scaler.scale(loss).backward()
+                    scaler.unscale_(optimizer)
+                    nn.utils.clip_grad_norm_(model.parameters(), clip)
+                    scaler.step(optimizer)
+                    scaler.update()
+                else:
+                    loss.backward()
+                    optimizer.step()
+                print(loss.item(), out.argmax(1))
+        """,
+    )
+    assert not findings
+    found = lines(text)
+    start = found.index("for x, y in loader:")
+    assert found[start + 1 : start + 7] == [
+        "if scaler is not None:",
+        "(_, out, loss), grads = grad_step(x, y)",
+        "else:",
+        "(loss, out), grads = grad_step_2(x, y)",
+        "if scaler is not None:",
+        "grads = scaler.unscale(grads)",
+    ]
+    assert "optimizer(grads)" in found
+    assert "return scaler.scale(loss), out, loss" in found and "return loss, out" in found
+
+
+def test_a_backward_in_the_other_branch_alone(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def run(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer, evaluating):
+            for x, y in loader:
+                loss = F.cross_entropy(model(x), y)
+                if evaluating:
+                    print("evaluating")
+                else:
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                print(loss.item())
+        """,
+    )
+    assert not findings
+    assert "if not (evaluating):" in text and "optimizer(grads)" in text

@@ -1,5 +1,6 @@
 """Checkpoints of any nested structure, in MindSpore's own format."""
 
+import argparse
 import json
 import os
 
@@ -9,7 +10,7 @@ from mindspore import Tensor
 
 
 def save(obj, f):
-    """Save nested dicts, lists, numbers, strings and tensors as one .ckpt file under any name."""
+    """Save nested dicts, lists, options, numbers, strings and tensors as one .ckpt file."""
     tensors = []
 
     def describe(value):
@@ -19,6 +20,8 @@ def save(obj, f):
             name = f"{kind}.{len(tensors)}"
             tensors.append({"name": name, "data": Tensor(data)})
             return {kind: name}
+        if isinstance(value, argparse.Namespace):
+            return {"namespace": describe(vars(value))}
         if isinstance(value, dict):
             return {"dict": [[describe(key), describe(item)] for key, item in value.items()]}
         if isinstance(value, (list, tuple)):
@@ -26,6 +29,8 @@ def save(obj, f):
             return {kind: [describe(item) for item in value]}
         if isinstance(value, np.generic):
             return value.item()
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         raise TypeError(f"cannot save a {type(value).__name__}: keep tensors, numbers and strings")
@@ -67,6 +72,8 @@ def load(f, map_location=None, weights_only=None):
         if kind in ("tensor", "array"):
             data = values[content].asnumpy()
             return Tensor(data) if kind == "tensor" else data
+        if kind == "namespace":
+            return argparse.Namespace(**rebuild(content))
         if kind == "dict":
             return {rebuild(key): rebuild(item) for key, item in content}
         items = [rebuild(item) for item in content]

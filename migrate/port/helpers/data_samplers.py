@@ -8,6 +8,10 @@ import numpy as np
 class Sampler:
     """Base of classes that give the indices of one epoch."""
 
+    def __class_getitem__(cls, kind):
+        """`Sampler[int]` is for readers and type checkers."""
+        return cls
+
     def __init__(self, data_source=None):
         pass
 

@@ -10,6 +10,10 @@ import numpy as np
 class Dataset:
     """Base of datasets that give a sample for an index."""
 
+    def __class_getitem__(cls, kind):
+        """`Dataset[int]` is for readers and type checkers."""
+        return cls
+
     def __getitem__(self, index):
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ from PIL import Image, ImageEnhance, ImageOps
 
 
 class Compose:
-    """Apply transforms in turn: to PIL images at first, to CHW arrays after ToTensor."""
+    """Apply transforms in turn, to PIL images, then to CHW arrays, which end as a Tensor."""
 
     def __init__(self, transforms):
         self.transforms = list(transforms)
@@ -27,8 +27,46 @@ class Compose:
 
     def __call__(self, img):
         for transform in self.transforms:
-            img = transform(img)
-        return img
+            img = transformed(transform, img)
+        return as_tensor(img)
+
+
+def transformed(transform, img):
+    """MindSpore's transforms take arrays; the program's own take Tensors, as torch's do."""
+    home = type(transform).__module__
+    arrays = home.startswith("mindspore") or home == __name__
+    return transform(as_array_of(img) if arrays else as_tensor(img))
+
+
+def as_tensor(img):
+    """An array as a Tensor; a PIL image stays one."""
+    return Tensor(img) if isinstance(img, np.ndarray) else img
+
+
+def as_array_of(img):
+    """A Tensor as an array; a PIL image stays one."""
+    return img.asnumpy() if isinstance(img, Tensor) else img
+
+
+class ToTensor(vision.ToTensor):
+    """A PIL image or HWC array as a CHW Tensor between 0 and 1."""
+
+    def __call__(self, pic):
+        return Tensor(super().__call__(pic))
+
+
+class Normalize:
+    """(x - mean) / std for each channel, of a CHW or NCHW Tensor or array."""
+
+    def __init__(self, mean, std, inplace=False):
+        self.mean = np.asarray(mean, np.float32).reshape(-1, 1, 1)
+        self.std = np.asarray(std, np.float32).reshape(-1, 1, 1)
+
+    def __call__(self, tensor):
+        if isinstance(tensor, np.ndarray):
+            return (tensor - self.mean) / self.std
+        mean, std = Tensor(self.mean), Tensor(self.std)
+        return (tensor - mean.astype(tensor.dtype)) / std.astype(tensor.dtype)
 
 
 class RandomApply:
@@ -50,7 +88,7 @@ class RandomChoice:
         self.p = p
 
     def __call__(self, img):
-        return random.choices(self.transforms, weights=self.p)[0](img)
+        return transformed(random.choices(self.transforms, weights=self.p)[0], img)
 
 
 class RandomOrder:
@@ -61,7 +99,7 @@ class RandomOrder:
 
     def __call__(self, img):
         for transform in random.sample(list(self.transforms), len(self.transforms)):
-            img = transform(img)
+            img = transformed(transform, img)
         return img
 
 
@@ -91,11 +129,11 @@ class ColorJitter:
 
 
 class PILToTensor:
-    """A PIL image as a CHW array of its own type, without scaling."""
+    """A PIL image as a CHW Tensor of its own type, without scaling."""
 
     def __call__(self, pic):
         array = np.array(pic)
-        return array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+        return Tensor(array[None] if array.ndim == 2 else array.transpose(2, 0, 1).copy())
 
 
 class ToImage:
@@ -106,20 +144,20 @@ class ToImage:
 
 
 class ToDtype:
-    """An image as a CHW array of another type; with scale, 0 to 255 becomes 0 to 1."""
+    """An image as a CHW Tensor of another type; with scale, 0 to 255 becomes 0 to 1."""
 
     def __init__(self, dtype, scale=False):
         self.dtype = np.dtype(str(dtype).rpartition(".")[2].lower())
         self.scale = scale
 
     def __call__(self, image):
-        array = PILToTensor()(image) if isinstance(image, Image.Image) else np.asarray(image)
+        array = as_array_of(PILToTensor()(image) if isinstance(image, Image.Image) else image)
         if not self.scale or array.dtype.kind == self.dtype.kind:
-            return array.astype(self.dtype)
+            return Tensor(array.astype(self.dtype))
         if self.dtype.kind == "f":
-            return (array / np.iinfo(array.dtype).max).astype(self.dtype)
+            return Tensor((array / np.iinfo(array.dtype).max).astype(self.dtype))
         most = np.iinfo(self.dtype).max
-        return (array * (most + 1 - 1e-3)).astype(self.dtype)
+        return Tensor((array * (most + 1 - 1e-3)).astype(self.dtype))
 
 
 class ConvertImageDtype(ToDtype):

@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image
 
 from migrate.port.helpers.data_sets import Dataset
+from migrate.port.helpers.data_transforms import as_tensor
 
 IMG_EXTENSIONS = (
     ".jpg",
@@ -36,7 +37,7 @@ class VisionDataset(Dataset):
         if self.transforms is not None:
             return self.transforms(image, target)
         if self.transform is not None:
-            image = self.transform(image)
+            image = as_tensor(self.transform(image))
         if self.target_transform is not None:
             target = self.target_transform(target)
         return image, target

@@ -15,13 +15,16 @@ def selu(input, inplace=False):
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """torch's softmax; without dim it takes 0 for 0, 1 or 3 dimensions, else 1."""
     axis = dim if dim is not None else (0 if input.ndim in (0, 1, 3) else 1)
-    return ops.softmax(input if dtype is None else input.astype(dtype), axis=axis)
+    input = input if dtype is None else input.astype(dtype)
+    # A single number is the whole of its axis; the kernel wants an axis that exists.
+    return ops.ones_like(input) if input.ndim == 0 else ops.softmax(input, axis=axis)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """torch's log_softmax; without dim it takes 0 for 0, 1 or 3 dimensions, else 1."""
     axis = dim if dim is not None else (0 if input.ndim in (0, 1, 3) else 1)
-    return ops.log_softmax(input if dtype is None else input.astype(dtype), axis=axis)
+    input = input if dtype is None else input.astype(dtype)
+    return ops.zeros_like(input) if input.ndim == 0 else ops.log_softmax(input, axis=axis)
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
@@ -74,8 +77,29 @@ def feature_dropout(input, p, train):
     """torch's dropout of whole channels, for any number of dimensions."""
     if not train or p == 0.0:
         return input
+    if p == 1.0:
+        return input * 0
     shape = input.shape[:2] + (1,) * (input.ndim - 2)
     return input * _keep_mask(input, shape, p) / (1 - p)
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """torch's dropout; MindSpore's does not drop everything."""
+    if training and p == 1:
+        return input * 0
+    return ops.dropout(input, p=p, training=training)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """torch's dropout2d: whole channels of the second axis, whatever the rank."""
+    return feature_dropout(input, p, training)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    """torch's dropout3d: whole channels, with or without a batch."""
+    if input.ndim == 5:
+        return feature_dropout(input, p, training)
+    return feature_dropout(input.expand_dims(0), p, training).squeeze(0)
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):

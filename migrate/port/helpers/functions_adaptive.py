@@ -75,3 +75,18 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
     """torch's adaptive_max_pool3d."""
     values, positions = _adaptive_max(input, _adaptive_sizes(output_size, 3), 3)
     return (values, positions) if return_indices else values
+
+
+def adaptive_avg_pool3d(input, output_size):
+    """torch's adaptive_avg_pool3d, one axis after the other."""
+    sizes = _adaptive_sizes(output_size, 3)
+    if input.size == 0:
+        shape = ()
+        for axis in range(-3, 0):
+            shape += (input.shape[axis] if sizes[axis] is None else sizes[axis],)
+        return ops.zeros(input.shape[:-3] + shape, input.dtype)
+    for axis in range(-3, 0):
+        if sizes[axis] is not None:
+            moved = adaptive_avg_pool1d(input.swapaxes(axis, -1), sizes[axis])
+            input = moved.swapaxes(axis, -1)
+    return input

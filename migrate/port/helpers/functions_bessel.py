@@ -2,6 +2,8 @@
 
 from mindspore import ops
 
+from migrate.port.helpers.functions_special import _floating
+
 
 def _from_zero_on(x, values):
     return ops.where(x < 0, ops.full_like(values, float("nan")), values)
@@ -9,29 +11,37 @@ def _from_zero_on(x, values):
 
 def bessel_y0(input):
     """torch.special.bessel_y0."""
-    return _from_zero_on(input, ops.bessel_y0(input))
+    input = _floating(input)
+    values = ops.where(input == 0, -float("inf"), ops.bessel_y0(input))
+    return _from_zero_on(input, values)
 
 
 def bessel_y1(input):
     """torch.special.bessel_y1."""
-    return _from_zero_on(input, ops.bessel_y1(input))
+    input = _floating(input)
+    values = ops.where(input == 0, -float("inf"), ops.bessel_y1(input))
+    return _from_zero_on(input, values)
 
 
 def bessel_k0(input):
     """torch.special.modified_bessel_k0."""
+    input = _floating(input)
     return _from_zero_on(input, ops.bessel_k0(input))
 
 
 def bessel_k1(input):
     """torch.special.modified_bessel_k1."""
+    input = _floating(input)
     return _from_zero_on(input, ops.bessel_k1(input))
 
 
 def bessel_k0e(input):
     """torch.special.scaled_modified_bessel_k0."""
+    input = _floating(input)
     return _from_zero_on(input, ops.bessel_k0e(input))
 
 
 def bessel_k1e(input):
     """torch.special.scaled_modified_bessel_k1."""
+    input = _floating(input)
     return _from_zero_on(input, ops.bessel_k1e(input))

@@ -28,6 +28,12 @@ def linspace(start, end, steps, dtype=None):
     return line if dtype is None else line.astype(dtype)
 
 
+def logspace(start, end, steps, base=10.0, dtype=None):
+    """torch's logspace; whole numbers are cut off, as torch does it."""
+    values = ops.pow(base, linspace(start, end, steps))
+    return values if dtype is None else values.astype(dtype)
+
+
 def randperm(n, dtype=mindspore.int64):
     """torch's randperm; ops.randperm gives the same order on every call."""
     return ops.argsort(ops.rand((n,))).astype(dtype)
@@ -37,6 +43,8 @@ def normal(mean, std=1.0, size=None, dtype=None):
     """torch's normal: tensors or numbers for mean and std."""
     shape = (mean + std).shape if size is None else tuple(size)
     drawn = ops.standard_normal(shape) * std + mean
+    if dtype is None and size is None:
+        dtype = mean.dtype if isinstance(mean, Tensor) else std.dtype
     return drawn if dtype is None else drawn.astype(dtype)
 
 

@@ -8,6 +8,8 @@ import mindspore
 import mindspore.scipy.linalg
 from mindspore import ops
 
+from migrate.port.helpers.functions_linalg import matrix_norm
+
 
 def linalg_eigh(A, UPLO="L"):
     """torch.linalg.eigh; eigenvectors may differ in sign."""
@@ -76,11 +78,13 @@ def qr(input, some=True):
     return linalg_qr(input, "reduced" if some else "complete")
 
 
-def linalg_pinv(A, *, rcond=None, atol=None, rtol=None):
+def linalg_pinv(A, *, rcond=None, hermitian=False, atol=None, rtol=None):
     """torch.linalg.pinv, also of matrices without full rank."""
     if A.size == 0:
         return ops.zeros(A.shape[:-2] + (A.shape[-1], A.shape[-2]), A.dtype)
-    constant = ops.stop_gradient(A)
+    given = constant = ops.stop_gradient(A)
+    if hermitian:  # one triangle stands for both
+        constant = ops.tril(given) + ops.tril(given, -1).swapaxes(-2, -1)
     values, left, right = ops.svd(constant, full_matrices=False)
     rtol = rcond if rtol is None else rtol
     if rtol is None:
@@ -94,11 +98,11 @@ def linalg_pinv(A, *, rcond=None, atol=None, rtol=None):
     factors = ops.where(kept, 1 / ops.where(kept, values, ops.ones_like(values)), 0.0)
     inverse = ops.matmul(right * factors.expand_dims(-2), left.swapaxes(-2, -1))
     inverse = ops.stop_gradient(inverse)
-    change = A - constant
+    change = A - given
     turned, back = change.swapaxes(-2, -1), inverse.swapaxes(-2, -1)
     plain = ops.matmul(inverse, ops.matmul(change, inverse))
-    rows = turned - ops.matmul(turned, ops.matmul(constant, inverse))
-    columns = turned - ops.matmul(ops.matmul(inverse, constant), turned)
+    rows = turned - ops.matmul(turned, ops.matmul(given, inverse))
+    columns = turned - ops.matmul(ops.matmul(inverse, given), turned)
     return (
         inverse
         - plain
@@ -115,8 +119,17 @@ def _as_column(tolerance):
 def vector_norm(x, ord=2, dim=None, keepdim=False, dtype=None):
     """torch's vector norm; the gradient at zero is zero, where MindSpore's is not a number."""
     x = x if dtype is None else x.astype(dtype)
-    axes = tuple(range(x.ndim)) if dim is None or dim in ((), []) else dim
-    axes = (axes,) if isinstance(axes, int) else tuple(axes)
+    axes = (dim,) if isinstance(dim, int) else () if dim is None else tuple(dim)
+    axes = axes if len(axes) > 0 else tuple(range(x.ndim))
+    if x.dtype == mindspore.float16:
+        # Powers leave float16's range long before the norm does.
+        wide = x.astype(mindspore.float32)
+        return vector_norm(wide, ord, axes, keepdim).astype(mindspore.float16)
+    if x.size == 0:
+        axes = [axis % x.ndim for axis in axes]
+        sizes = [(1 if i in axes else n, i in axes) for i, n in enumerate(x.shape)]
+        shape = tuple([n for n, reduced in sizes if keepdim or not reduced])
+        return ops.full(shape, 0.0 if ord >= 0 else float("inf"), dtype=x.dtype)
     size = ops.abs(x)
     if ord == 0:
         size = (x != 0).astype(size.dtype)
@@ -148,5 +161,4 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, dtype=None):
         return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype)
     if not pair and A.ndim == 1:
         return vector_norm(A, ord, dim, keepdim, dtype)
-    axes = tuple(dim) if pair else (-2, -1)
-    return ops.matrix_norm(A, ord=ord, axis=axes, keepdims=keepdim, dtype=dtype)
+    return matrix_norm(A, ord, tuple(dim) if pair else (-2, -1), keepdim, dtype)

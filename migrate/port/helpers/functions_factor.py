@@ -177,3 +177,27 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
 def lu_solve(b, LU_data, LU_pivots):
     """torch.lu_solve."""
     return linalg_lu_solve(LU_data, LU_pivots, b)
+
+
+def geqrf(input):
+    """torch's geqrf: R above, the reflections below the diagonal, and their factors."""
+    rows, columns = input.shape[-2:]
+    places, across = ops.arange(rows).expand_dims(-1), ops.arange(columns)
+    rest, below, factors = input, ops.zeros_like(input), []
+    for i in range(min(rows, columns)):
+        column = rest[..., i : i + 1]
+        head = rest[..., i : i + 1, i : i + 1]
+        tail = ops.where(places > i, column, ops.zeros_like(column))
+        length = ops.sqrt(head * head + (tail * tail).sum(-2, keepdims=True))
+        turned = ops.where(head < 0, length, -length)
+        moves = (tail != 0).astype(input.dtype).sum(-2, keepdims=True) > 0
+        factor = ops.where(moves, (turned - head) / turned, ops.zeros_like(head))
+        tail = ops.where(moves, tail / (head - turned), ops.zeros_like(tail))
+        reflection = tail + (places == i).astype(input.dtype)
+        product = ops.matmul(reflection.swapaxes(-2, -1), rest)
+        rest = rest - factor * ops.matmul(reflection, product)
+        below = below + tail * (across == i).astype(input.dtype)
+        factors.append(factor.squeeze(-1))
+    if not factors:
+        return input.copy(), ops.zeros((*input.shape[:-2], 0), input.dtype)
+    return ops.where(places > across, below, rest), ops.cat(factors, axis=-1)

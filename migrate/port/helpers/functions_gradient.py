@@ -43,6 +43,8 @@ def _gradient_axis(x, axis, spacing, edge_order):
 
 def gradient(input, spacing=1, dim=None, edge_order=1):
     """torch's gradient, one tensor for each dimension."""
+    if edge_order not in (1, 2):
+        raise ValueError("edge_order is 1 or 2")
     axes = tuple(range(input.ndim)) if dim is None else dim
     axes = (axes,) if isinstance(axes, int) else axes
     spacing = 1 if spacing is None else spacing

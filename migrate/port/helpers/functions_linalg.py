@@ -17,12 +17,6 @@ def cholesky_inverse(L, upper=False):
     return ops.inverse(product)
 
 
-def linalg_svd(A, full_matrices=True, driver=None):
-    """torch.linalg.svd: U, S and V transposed."""
-    values, left, right = ops.svd(A, full_matrices=full_matrices)
-    return left, values, right.swapaxes(-2, -1)
-
-
 def linalg_solve(A, B, left=True):
     """torch.linalg.solve for matrices, or vectors where B has one dimension less."""
     vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
@@ -44,32 +38,48 @@ def multi_dot(tensors):
     """torch.linalg.multi_dot, from left to right."""
     result = tensors[0]
     for tensor in tensors[1:]:
-        result = ops.matmul(result, tensor)
+        if result.size == 0 or tensor.size == 0:  # the kernel leaves a sum of nothing unset
+            result = ops.zeros(result.shape[:-1] + tensor.shape[1:], result.dtype)
+        else:
+            result = ops.matmul(result, tensor)
     return result
+
+
+def vecdot(x, y, dim=-1):
+    """torch.linalg.vecdot; ops.vecdot of vectors without elements is not zero."""
+    product = (ops.conj(x) if x.is_complex() else x) * y
+    if product.size > 0:
+        return ops.sum(product, dim=dim)
+    shape = list(product.shape)
+    shape.pop(dim)
+    return ops.zeros(tuple(shape), product.dtype)
+
+
+def linalg_eig(A):
+    """torch.linalg.eig, without gradient; ops.eig of an empty matrix ends the process."""
+    if A.size == 0:
+        return ops.zeros(A.shape[:-1], mindspore.complex64), A.astype(mindspore.complex64)
+    return ops.eig(A)
+
+
+def linalg_eigvals(A):
+    """torch.linalg.eigvals, without gradient."""
+    return linalg_eig(A)[0]
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, dtype=None):
     """torch.linalg.matrix_norm."""
+    if A.size == 0:
+        axes = [axis % A.ndim for axis in dim]
+        sizes = [(1 if i in axes else n, i in axes) for i, n in enumerate(A.shape)]
+        shape = tuple([n for n, reduced in sizes if keepdim or not reduced])
+        return ops.zeros(shape, A.dtype if dtype is None else dtype)
     return ops.matrix_norm(A, ord=ord, axis=tuple(dim), keepdims=keepdim, dtype=dtype)
-
-
-def matrix_rank(A, tol=None, hermitian=False, atol=None, rtol=None):
-    """torch.linalg.matrix_rank: singular values above the tolerance."""
-    values = ops.svd(A, compute_uv=False)
-    largest = ops.amax(values, axis=-1, keepdims=True)
-    if tol is not None:
-        bound = tol
-    else:
-        eps = 1.1920928955078125e-07 * max(A.shape[-2], A.shape[-1])
-        rtol = (eps if atol is None else 0.0) if rtol is None else rtol
-        bound = ops.maximum(
-            largest * rtol, mindspore.Tensor(0.0 if atol is None else atol, A.dtype)
-        )
-    return ops.sum((values > bound).astype(mindspore.int64), dim=-1)
 
 
 def linalg_vander(x, N=None):
     """torch.linalg.vander: rising powers, for batches too."""
+    x = x if x.ndim > 0 else x.reshape((1,))
     count = x.shape[-1] if N is None else N
     return ops.pow(x.expand_dims(-1), ops.arange(count).astype(x.dtype))
 
@@ -107,6 +117,8 @@ def solve_triangular(input, B, upper, left=True, unitriangular=False):
 
 def householder_product(A, tau):
     """torch.linalg.householder_product: the reflections multiplied, first columns only."""
+    if A.size == 0:
+        return A
     rows, columns = A.shape[-2:]
     eye = ops.eye(rows, dtype=A.dtype)
     product = eye.broadcast_to(A.shape[:-2] + (rows, rows))
@@ -120,6 +132,8 @@ def householder_product(A, tau):
 
 def ormqr(input, tau, other, left=True, transpose=False):
     """torch's ormqr: a product with the whole orthogonal matrix of a QR decomposition."""
+    if input.size == 0 or other.size == 0:
+        return other.copy()
     rows = input.shape[-2]
     wide = ops.pad(input, (0, rows - input.shape[-1])) if rows > input.shape[-1] else input
     q = householder_product(wide, tau)

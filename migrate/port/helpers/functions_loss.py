@@ -5,6 +5,9 @@ import math
 import mindspore
 from mindspore import ops
 
+from migrate.port.helpers.functions_decompose import vector_norm
+from migrate.port.helpers.functions_special import xlogy
+
 
 def _reduce_loss(loss, reduction):
     """torch's three reductions."""
@@ -44,9 +47,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if log_target:
         loss = ops.exp(target) * (target - input)
     else:
-        loss = ops.xlogy(target, target) - target * input
+        loss = xlogy(target, target) - target * input
     if reduction == "batchmean":
-        return loss.sum() / input.shape[0]
+        return loss.sum() / (input.shape[0] if input.ndim > 0 else 1)
     return _reduce_loss(loss, reduction)
 
 
@@ -66,6 +69,8 @@ def cosine_embedding_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
     """torch's cosine_embedding_loss."""
+    if input1.dtype == mindspore.bool_:
+        input1, input2 = input1.astype(mindspore.float32), input2.astype(mindspore.float32)
     # Here torch keeps the lengths away from zero by adding, not by a minimum.
     dot = ops.sum(input1 * input2, dim=-1)
     first = ops.sum(ops.square(input1), dim=-1) + 1e-12
@@ -139,7 +144,11 @@ def poisson_nll_loss(
     reduce=None,
     reduction="mean",
 ):
-    """torch's poisson_nll_loss."""
+    """torch's poisson_nll_loss, of counts too."""
+    if not ops.is_floating_point(input):
+        input = input.astype(mindspore.float32)
+    if not ops.is_floating_point(target):
+        target = target.astype(mindspore.float32)
     loss = ops.exp(input) - target * input if log_input else input - target * ops.log(input + eps)
     if full:
         safe = ops.clamp(target, min=1)
@@ -161,7 +170,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
     """torch's pairwise_distance."""
-    return ops.vector_norm(x1 - x2 + eps, ord=p, axis=-1, keepdims=keepdim)
+    return vector_norm(x1 - x2 + eps, p, -1, keepdim)
 
 
 def triplet_margin_loss(
@@ -221,3 +230,10 @@ def ctc_loss(
     if reduction == "mean":
         loss = loss / ops.clamp(target_lengths, min=1)
     return _reduce_loss(loss, reduction)
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """torch's smooth_l1_loss; without a smooth part it is the plain distance."""
+    if beta == 0:
+        return _reduce_loss(ops.abs(input - target), reduction)
+    return ops.smooth_l1_loss(input, target, beta=beta, reduction=reduction)

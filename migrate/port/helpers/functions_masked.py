@@ -6,6 +6,7 @@ from mindspore import ops
 
 from migrate.port.helpers.functions_decompose import vector_norm
 from migrate.port.helpers.functions_reduce import cumprod
+from migrate.port.helpers.functions_shape import broadcast_shapes
 
 
 def _masked_input(input, mask, fill, dtype):
@@ -36,25 +37,35 @@ def _masked_count(input, mask, axes, keepdim):
 
 def masked_scatter(input, mask, source):
     """torch's masked_scatter: the next element of source wherever the mask is true."""
-    chosen = ops.broadcast_to(mask, input.shape)
+    shape = broadcast_shapes(input.shape, mask.shape)
+    input, chosen = input.broadcast_to(shape), mask.broadcast_to(shape)
     count = ops.cumsum(chosen.reshape((-1,)).astype(mindspore.int32), 0) - 1
     place = ops.clamp(count, min=0, max=source.size - 1).astype(mindspore.int64)
     taken = ops.gather(source.reshape((-1,)), place, 0).reshape(input.shape)
     return ops.where(chosen, taken, input)
 
 
+def masked_select(input, mask):
+    """torch's masked_select; MindSpore's gradient wants equal shapes."""
+    shape = broadcast_shapes(input.shape, mask.shape)
+    return ops.masked_select(input.broadcast_to(shape), mask.broadcast_to(shape))
+
+
 def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """torch.masked.sum."""
     x, axes = _masked_input(input, mask, 0, dtype), _masked_axes(input, dim)
+    x = x.astype(mindspore.int64) if x.dtype == mindspore.bool_ else x
     return ops.sum(x, dim=axes, keepdim=keepdim) if axes else x
 
 
 def masked_prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """torch.masked.prod."""
     x = _masked_input(input, mask, 1, dtype)
-    axes = sorted(axis % input.ndim for axis in _masked_axes(input, dim))
-    for axis in axes[::-1]:
-        x = x.prod(axis, keepdim)
+    x = x.astype(mindspore.int64) if x.dtype == mindspore.bool_ else x
+    chosen = [axis + input.ndim if axis < 0 else axis for axis in _masked_axes(input, dim)]
+    for axis in range(input.ndim - 1, -1, -1):  # from the last one: the others keep their places
+        if axis in chosen:
+            x = x.prod(axis, keepdim)
     return x
 
 
@@ -83,12 +94,16 @@ def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 
 def _masked_place(x, dim, keepdim):
+    """The first NaN, which torch takes for the largest and for the smallest; else the maximum."""
     if x.ndim == 0:
         return ops.zeros((), mindspore.int64)
-    if dim is None:
-        place = ops.argmax(x.reshape((-1,)), dim=0).astype(mindspore.int64)
-        return place.reshape((1,) * x.ndim) if keepdim else place
-    return ops.argmax(x, dim=dim, keepdim=keepdim).astype(mindspore.int64)
+    lanes, axis = (x.reshape((-1,)), 0) if dim is None else (x, dim)
+    place = ops.argmax(lanes, dim=axis, keepdim=keepdim)
+    if x.is_floating_point():
+        undefined = ops.isnan(lanes).astype(mindspore.float32)
+        first = ops.argmax(undefined, dim=axis, keepdim=keepdim)
+        place = ops.where(ops.amax(undefined, axis=axis, keepdims=keepdim) > 0, first, place)
+    return place.reshape((1,) * x.ndim) if dim is None and keepdim else place
 
 
 def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None):
@@ -114,8 +129,6 @@ def masked_norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=Non
     """torch.masked.norm: a vector norm, whatever the number of dimensions."""
     fill = float("inf") if ord == -float("inf") else 0
     x, axes = _masked_input(input, mask, fill, dtype), _masked_axes(input, dim)
-    if not axes:
-        return ops.abs(x)
     return vector_norm(x, ord, axes, keepdim)
 
 
@@ -147,7 +160,7 @@ def masked_std(
 def masked_cumsum(input, dim, *, dtype=None, mask=None):
     """torch.masked.cumsum."""
     x = _masked_input(input, mask, 0, dtype)
-    return ops.cumsum(x, dim) if x.ndim else x
+    return ops.cumsum(x, dim) if x.ndim and x.size else x
 
 
 def masked_cumprod(input, dim, *, dtype=None, mask=None):

@@ -6,6 +6,8 @@ from mindspore import ops
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
     """torch's layer_norm; ops.layer_norm has no CPU kernel."""
+    if input.size == 0:
+        return input
     shape = tuple(normalized_shape)
     first = input.ndim - len(shape)
     weight = ops.ones(shape, input.dtype) if weight is None else weight
@@ -16,11 +18,15 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """torch's rms_norm; without eps it uses the smallest step of the dtype."""
+    if input.size == 0:
+        return input
     axes = tuple(range(-len(normalized_shape), 0))
     if eps is None:
         eps = 0.0009765625 if input.dtype == mindspore.float16 else 1.1920928955078125e-07
-    scaled = input * ops.rsqrt(ops.mean(ops.square(input), axis=axes, keep_dims=True) + eps)
-    return scaled if weight is None else scaled * weight
+    wide = input.astype(mindspore.float32) if input.dtype == mindspore.float16 else input
+    scaled = wide * ops.rsqrt(ops.mean(ops.square(wide), axis=axes, keep_dims=True) + eps)
+    scaled = scaled if weight is None else scaled * weight
+    return scaled.astype(input.dtype)
 
 
 def batch_norm(
@@ -34,6 +40,8 @@ def batch_norm(
     eps=1e-05,
 ):
     """torch's batch_norm; running values that are Parameters are updated in training."""
+    if input.size == 0:
+        return input
     axes = (0, *range(2, input.ndim))
     shape = (1, -1) + (1,) * (input.ndim - 2)
     mean, var = running_mean, running_var
@@ -99,8 +107,37 @@ def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """torch's normalize, with a finite gradient at zero vectors."""
+    if input.ndim == 0:
+        return normalize(input.reshape((1,)), p, 0, eps).reshape(())
     if p == 2:
         total = ops.sum(ops.square(input), dim=dim, keepdim=True)
         return input * ops.rsqrt(ops.clamp(total, min=eps * eps))
     size = ops.vector_norm(input, ord=p, axis=dim, keepdims=True)
     return input / ops.clamp(size, min=eps)
+
+
+def native_layer_norm(input, normalized_shape, weight, bias, eps):
+    """torch's native_layer_norm: the result, the means and the inverse deviations."""
+    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    if input.size == 0:
+        nothing = ops.zeros(input.shape[: axes[0]] + (1,) * len(axes), input.dtype)
+        return input.copy(), nothing, nothing.copy()
+    mean = ops.mean(input, axis=axes, keep_dims=True)
+    inverse = ops.rsqrt(ops.mean(ops.square(input - mean), axis=axes, keep_dims=True) + eps)
+    output = (input - mean) * inverse
+    output = output if weight is None else output * weight
+    return (output if bias is None else output + bias), mean, inverse
+
+
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    """torch's native_group_norm: the result, the means and the inverse deviations."""
+    if input.size == 0:
+        nothing = ops.zeros((N, group), input.dtype)
+        return input.copy(), nothing, nothing.copy()
+    lanes = input.reshape((N, group, -1))
+    mean = ops.mean(lanes, axis=2, keep_dims=True)
+    inverse = ops.rsqrt(ops.mean(ops.square(lanes - mean), axis=2, keep_dims=True) + eps)
+    output = ((lanes - mean) * inverse).reshape((N, C, HxW))
+    output = output if weight is None else output * weight.reshape((C, 1))
+    output = output if bias is None else output + bias.reshape((C, 1))
+    return output.reshape(input.shape), mean.squeeze(2), inverse.squeeze(2)

@@ -60,6 +60,10 @@ def avg_pool2d(
     divisor_override=None,
 ):
     """torch's avg_pool2d."""
+    if input.size == 0:
+        one = ops.zeros((1, *input.shape[1:]), input.dtype)
+        shape = avg_pool2d(one, kernel_size, stride, padding, ceil_mode).shape
+        return ops.zeros((0, *shape[1:]), input.dtype)
     kernel = _pool_sizes(kernel_size, 2)
     output = ops.avg_pool2d(
         _with_batch(input, 2),
@@ -84,6 +88,10 @@ def avg_pool3d(
     divisor_override=None,
 ):
     """torch's avg_pool3d."""
+    if input.size == 0:
+        one = ops.zeros((1, *input.shape[1:]), input.dtype)
+        shape = avg_pool3d(one, kernel_size, stride, padding, ceil_mode).shape
+        return ops.zeros((0, *shape[1:]), input.dtype)
     kernel = _pool_sizes(kernel_size, 3)
     output = ops.avg_pool3d(
         _with_batch(input, 3),
@@ -199,4 +207,4 @@ def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 def _lp_root(mean, count, norm_type):
     """The p-th root of the sum; torch computes it from the mean, and keeps its sign."""
-    return (ops.sign(mean) * ops.relu(ops.abs(mean)) * count) ** (1.0 / norm_type)
+    return (ops.sign(mean) * ops.abs(mean) * count) ** (1.0 / norm_type)

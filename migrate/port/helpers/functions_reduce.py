@@ -24,7 +24,8 @@ def cummax(input, dim):
     """torch's cummax; the values are gathered so that gradients flow."""
     if input.ndim == 0:
         return input, ops.zeros((), mindspore.int64)
-    indices = ops.cummax(ops.stop_gradient(input), dim)[1].astype(mindspore.int64)
+    lanes = input.astype(mindspore.int32) if input.dtype == mindspore.bool_ else input
+    indices = ops.cummax(ops.stop_gradient(lanes), dim)[1].astype(mindspore.int64)
     return ops.gather_elements(input, dim, indices), indices
 
 
@@ -32,12 +33,15 @@ def cummin(input, dim):
     """torch's cummin; the values are gathered so that gradients flow."""
     if input.ndim == 0:
         return input, ops.zeros((), mindspore.int64)
-    indices = ops.cummin(ops.stop_gradient(input), dim)[1].astype(mindspore.int64)
+    lanes = input.astype(mindspore.int32) if input.dtype == mindspore.bool_ else input
+    indices = ops.cummin(ops.stop_gradient(lanes), dim)[1].astype(mindspore.int64)
     return ops.gather_elements(input, dim, indices), indices
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """torch's diff of any order."""
+    if n < 0:
+        raise ValueError("the order of differences must not be negative")
     if n == 0:
         return input
     axis = dim + input.ndim if dim < 0 else dim
@@ -46,6 +50,8 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     if append is not None:
         input = ops.cat((input, append), axis=axis)
     head = (slice(None),) * axis
+    if n >= input.shape[axis]:
+        return ops.zeros((*input.shape[:axis], 0, *input.shape[axis + 1 :]), input.dtype)
     for _ in range(n):
         after, before = input[head + (slice(1, None),)], input[head + (slice(None, -1),)]
         input = after != before if input.dtype == mindspore.bool_ else after - before
@@ -80,6 +86,46 @@ def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
         result = ops.moveaxis(result, axis, 0)
         result = result.expand_dims(axis + 1 if axis >= 0 else axis) if keepdim else result
     return result.squeeze(0) if wanted.ndim == 0 else result
+
+
+def nanmean(input, dim=None, keepdim=False, dtype=None):
+    """torch's nanmean: the mean of the numbers."""
+    x = input if dtype is None else input.astype(dtype)
+    if x.ndim == 0:
+        return x.copy()
+    axes = tuple(range(x.ndim)) if dim is None else dim
+    numbers = ops.logical_not(ops.isnan(x))
+    total = ops.sum(ops.where(numbers, x, ops.zeros_like(x)), dim=axes, keepdim=keepdim)
+    return total / ops.sum(numbers.astype(x.dtype), dim=axes, keepdim=keepdim)
+
+
+def prod(input, dim=None, keepdim=False, dtype=None):
+    """torch's prod; MindSpore's product of nothing is not one."""
+    if dim is not None and input.ndim > 0 and input.shape[dim] == 0:
+        x = input if dtype is None else input.astype(dtype)
+        x = ops.sum(x, dim=dim, keepdim=keepdim)
+        return ops.ones(x.shape, x.dtype)
+    if dim is None and input.size == 0:
+        return ops.ones((), ops.sum(input if dtype is None else input.astype(dtype)).dtype)
+    return ops.prod(input, axis=dim, keep_dims=keepdim, dtype=dtype)
+
+
+def logcumsumexp(input, dim):
+    """torch's logcumsumexp, also of single numbers and of nothing."""
+    if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
+        raise IndexError("there is no such dimension")
+    if input.ndim == 0 or input.size == 0:
+        return input.copy()
+    return ops.logcumsumexp(input, axis=dim)
+
+
+def renorm(input, p, dim, maxnorm):
+    """torch's renorm: slices whose norm is larger are brought down to it."""
+    axes = tuple([i for i in range(input.ndim) if i != dim and i - input.ndim != dim])
+    norms = vector_norm(input, p, axes, True)
+    long = norms > maxnorm
+    factor = maxnorm / (ops.where(long, norms, ops.ones_like(norms)) + 1e-7)
+    return ops.where(long, input * factor, input)
 
 
 def std_mean(input, dim=None, correction=1, keepdim=False):
@@ -140,5 +186,7 @@ def _trapezoid_areas(y, x, dx, dim):
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
-    """torch's cdist for any p; MindSpore's gradient is zero for p below one."""
+    """torch's cdist for any p and any number of dimensions."""
+    if x1.size == 0 or x2.size == 0:
+        return ops.sum(x1.expand_dims(-2) * 0 + x2.expand_dims(-3) * 0, dim=-1)
     return vector_norm(x1.expand_dims(-2) - x2.expand_dims(-3), p, -1)

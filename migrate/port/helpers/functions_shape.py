@@ -6,6 +6,8 @@ from mindspore import ops
 
 def diag(input, diagonal=0):
     """torch's diag: a matrix from a vector, or the diagonal of a matrix."""
+    if input.ndim not in (1, 2):
+        raise ValueError("diag takes vectors and matrices")
     if input.ndim == 1:
         return ops.diagflat(input, diagonal)
     return ops.diagonal(input, diagonal)
@@ -54,7 +56,7 @@ def cartesian_prod(*tensors):
 
 
 def tensor_split(input, indices_or_sections, dim=0):
-    """torch's tensor_split; positions may come as a tensor."""
+    """torch's tensor_split; positions may come as a tensor, in PyNative mode."""
     if not isinstance(indices_or_sections, (int, tuple, list)):
         indices_or_sections = indices_or_sections.asnumpy().tolist()
     return ops.tensor_split(input, indices_or_sections, axis=dim)
@@ -68,6 +70,11 @@ def tensordot(a, b, dims=2):
     else:
         left = tuple([axis % a.ndim for axis in dims[0]])
         right = tuple([axis % b.ndim for axis in dims[1]])
+    for i in range(len(left)):  # a dimension of size 1 stands for as many as the other side has
+        if a.shape[left[i]] < b.shape[right[i]]:
+            b = b.sum(right[i], keepdims=True)
+        elif b.shape[right[i]] < a.shape[left[i]]:
+            a = a.sum(left[i], keepdims=True)
     a_free = tuple([axis for axis in range(a.ndim) if axis not in left])
     b_free = tuple([axis for axis in range(b.ndim) if axis not in right])
     shape = tuple([a.shape[axis] for axis in a_free]) + tuple([b.shape[axis] for axis in b_free])
@@ -77,6 +84,13 @@ def tensordot(a, b, dims=2):
     rows = a.transpose(a_free + left).reshape((-1, inner))
     columns = b.transpose(right + b_free).reshape((inner, -1))
     return ops.matmul(rows, columns).reshape(shape)
+
+
+def combinations(input, r=2, with_replacement=False):
+    """torch's combinations, also where there are none."""
+    if input.shape[0] == 0 or (input.shape[0] < r and not with_replacement):
+        return ops.zeros((0, r), input.dtype)
+    return ops.combinations(input, r, with_replacement)
 
 
 def unravel_index(indices, shape):

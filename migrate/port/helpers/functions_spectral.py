@@ -83,3 +83,18 @@ def istft(
     if length is not None and signal.shape[1] < length:
         signal = ops.pad(signal, (0, length - signal.shape[1]))
     return signal.squeeze(0) if input.ndim == 2 else signal
+
+
+def _fft_dims(s, dim):
+    """Sizes without dimensions are those of the last ones."""
+    return tuple(range(-len(s), 0)) if dim is None and s is not None else dim
+
+
+def irfftn(input, s=None, dim=None, norm=None):
+    """torch's irfftn; MindSpore's gradient ends the process where s comes without dim."""
+    return ops.irfftn(input, s, _fft_dims(s, dim), norm)
+
+
+def hfftn(input, s=None, dim=None, norm=None):
+    """torch's hfftn; MindSpore's gradient ends the process where s comes without dim."""
+    return ops.hfftn(input, s, _fft_dims(s, dim), norm)

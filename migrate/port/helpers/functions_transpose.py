@@ -109,3 +109,17 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
         _conv_sizes(stride, 2),
     )
     return output if input.ndim == 3 else output.squeeze(0)
+
+
+def functional_unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """torch's unfold, also of an empty batch."""
+    if input.size > 0:
+        return ops.unfold(input, kernel_size, dilation=dilation, padding=padding, stride=stride)
+    kernel, dilation = _conv_sizes(kernel_size, 2), _conv_sizes(dilation, 2)
+    padding, stride = _conv_sizes(padding, 2), _conv_sizes(stride, 2)
+    count = 1
+    for axis in range(2):
+        room = input.shape[axis - 2] + 2 * padding[axis] - dilation[axis] * (kernel[axis] - 1)
+        count *= (room - 1) // stride[axis] + 1
+    columns = input.shape[-3] * kernel[0] * kernel[1]
+    return ops.zeros(input.shape[:-3] + (columns, count), input.dtype)

@@ -48,7 +48,7 @@ class MultiheadAttention(nn.MultiheadAttention):
         is_causal=False,
     ):
         # is_causal is a hint in torch: the mask itself is given beside it.
-        output, weights = super().construct(
+        output, weights = super(MultiheadAttention, self).construct(
             query, key, value, key_padding_mask, True, attn_mask, average_attn_weights
         )
         return output, weights if need_weights else None

@@ -1,9 +1,55 @@
 """torch's parameter containers, and lists of cells made of any iterable."""
 
+import inspect
+
 from mindspore import Parameter, nn
 
 
-class Sequential(nn.SequentialCell):
+class _Prefixed:
+    """A container that knows its own name in the model, for the names of Cells that come later."""
+
+    def update_parameters_name(self, prefix="", recurse=True):
+        super().update_parameters_name(prefix, recurse)
+        self.name_prefix = prefix
+
+    def append(self, cell):
+        super().append(cell)
+        self._name_after_me(str(len(self) - 1), cell)
+
+    def insert_child_to_cell(self, child_name, child_cell):
+        super().insert_child_to_cell(child_name, child_cell)
+        self._name_after_me(child_name, child_cell)
+
+    def _name_after_me(self, name, cell):
+        if getattr(self, "name_prefix", ""):
+            cell.update_parameters_name(f"{self.name_prefix}{name}.")
+
+
+class ModuleList(_Prefixed, nn.CellList):
+    """nn.CellList that may start empty, and keeps the place of a layer that is None."""
+
+    def __init__(self, modules=None):
+        super().__init__(list(modules or ()))
+
+    def append(self, cell):
+        if cell is None:
+            self._cells[str(len(self))] = None
+        else:
+            super().append(cell)
+
+    def set_grad(self, requires_grad=True):
+        self.requires_grad = requires_grad
+        for cell in self._cells.values():
+            if cell is not None:
+                cell.set_grad(requires_grad)
+
+    def extend(self, modules):
+        for cell in modules:
+            self.append(cell)
+        return self
+
+
+class Sequential(_Prefixed, nn.SequentialCell):
     """nn.SequentialCell to derive from: Cells that become attributes run too, in their order."""
 
     def __setattr__(self, name, value):
@@ -15,8 +61,8 @@ class Sequential(nn.SequentialCell):
             self.cell_list = list(self._cells.values())
 
 
-class ModuleDict(nn.Cell):
-    """Cells by name, to derive from; Graph mode takes nn.CellDict's subclasses for dicts."""
+class ModuleDict(_Prefixed, nn.Cell):
+    """Cells by name, containers too; compiled code reaches them by key and as attributes."""
 
     def __init__(self, modules=None):
         super().__init__()
@@ -42,6 +88,7 @@ class ModuleDict(nn.Cell):
             self._cells[name] = cell
             self._list_cells()
         else:
+            cell.update_parameters_name(name + ".")
             self.insert_child_to_cell(name, cell)
 
     def __getitem__(self, name):
@@ -79,16 +126,29 @@ class ModuleDict(nn.Cell):
         return self.cell_pairs
 
 
+def _not_compiled():
+    """Graph mode takes what these methods give for constants, which get no gradient."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code.co_name == "compile" and "mindspore" in frame.f_code.co_filename:
+            raise RuntimeError(
+                "in compiled code, read the parameters by values(), get() or items()"
+            )
+        frame = frame.f_back
+
+
 class ParameterList(nn.Cell):
     """Parameters by position, named 0, 1, ... as in torch."""
 
     def __init__(self, values=None):
         super().__init__()
+        self.held = ()
         self.extend(values or ())
 
     def append(self, value):
         value = value if isinstance(value, Parameter) else Parameter(value)
         self.insert_param_to_cell(str(len(self)), value)
+        object.__setattr__(self, "held", tuple(self._params.values()))
         return self
 
     def extend(self, values):
@@ -96,17 +156,22 @@ class ParameterList(nn.Cell):
             self.append(value)
         return self
 
+    def values(self):
+        return self.held
+
     def __len__(self):
-        return len(self._params)
+        return len(self.held)
 
     def __iter__(self):
-        return iter(self._params.values())
+        _not_compiled()
+        return iter(self.held)
 
     def __getitem__(self, index):
-        return list(self._params.values())[index]
+        _not_compiled()
+        return self.held[index]
 
     def __setitem__(self, index, value):
-        self[index].set_data(value)
+        self.held[index].set_data(value)
 
     def construct(self):
         raise NotImplementedError("a ParameterList holds parameters and is not called")
@@ -123,6 +188,12 @@ class ParameterDict(nn.Cell):
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
         for key, value in pairs:
             self[key] = value
+        self._list_parameters()
+
+    def _list_parameters(self):
+        object.__setattr__(self, "held_names", tuple(self._params))
+        object.__setattr__(self, "held", tuple(self._params.values()))
+        object.__setattr__(self, "held_pairs", tuple(self._params.items()))
 
     def __setitem__(self, key, value):
         if key in self._params:
@@ -130,8 +201,10 @@ class ParameterDict(nn.Cell):
         else:
             value = value if isinstance(value, Parameter) else Parameter(value)
             self.insert_param_to_cell(key, value)
+            self._list_parameters()
 
     def __getitem__(self, key):
+        _not_compiled()
         return self._params[key]
 
     def __contains__(self, key):
@@ -144,16 +217,19 @@ class ParameterDict(nn.Cell):
         return iter(self._params)
 
     def get(self, key, default=None):
-        return self._params.get(key, default)
+        for name, parameter in self.held_pairs:
+            if name == key:
+                return parameter
+        return default
 
     def keys(self):
-        return self._params.keys()
+        return self.held_names
 
     def values(self):
-        return self._params.values()
+        return self.held
 
     def items(self):
-        return self._params.items()
+        return self.held_pairs
 
     def construct(self):
         raise NotImplementedError("a ParameterDict holds parameters and is not called")

@@ -3,6 +3,7 @@
 import mindspore
 from mindspore import nn, ops
 
+from migrate.port.helpers.modules_reset import own_reset
 from migrate.port.helpers.modules_shape import per_axis
 
 
@@ -61,6 +62,7 @@ class Conv1d(nn.Conv1d):
         )
         self.padding_mode = padding_mode
         self.edges = _edges(padding, padding_mode, kernel_size, dilation, 1)
+        own_reset(self)
 
     def construct(self, x):
         batched = x.ndim == 3
@@ -68,7 +70,7 @@ class Conv1d(nn.Conv1d):
             x = x.expand_dims(0)
         if self.edges:
             x = ops.pad(x, self.edges, mode=self.padding_mode)
-        x = super().construct(x)
+        x = super(Conv1d, self).construct(x)
         return x if batched else x.squeeze(0)
 
 
@@ -102,6 +104,7 @@ class Conv2d(nn.Conv2d):
         )
         self.padding_mode = padding_mode
         self.edges = _edges(padding, padding_mode, kernel_size, dilation, 2)
+        own_reset(self)
 
     def construct(self, x):
         batched = x.ndim == 4
@@ -109,7 +112,7 @@ class Conv2d(nn.Conv2d):
             x = x.expand_dims(0)
         if self.edges:
             x = ops.pad(x, self.edges, mode=self.padding_mode)
-        x = super().construct(x)
+        x = super(Conv2d, self).construct(x)
         return x if batched else x.squeeze(0)
 
 
@@ -143,6 +146,7 @@ class Conv3d(nn.Conv3d):
         )
         self.padding_mode = padding_mode
         self.edges = _edges(padding, padding_mode, kernel_size, dilation, 3)
+        own_reset(self)
 
     def construct(self, x):
         batched = x.ndim == 5
@@ -150,5 +154,5 @@ class Conv3d(nn.Conv3d):
             x = x.expand_dims(0)
         if self.edges:
             x = ops.pad(x, self.edges, mode=self.padding_mode)
-        x = super().construct(x)
+        x = super(Conv3d, self).construct(x)
         return x if batched else x.squeeze(0)

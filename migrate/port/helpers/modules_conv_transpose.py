@@ -42,6 +42,9 @@ class ConvTranspose1d(nn.Conv1dTranspose):
         )
         self.output_padding = per_axis(output_padding, 1)
 
+    def kernel(self):
+        return self.weight
+
     def construct(self, x, output_size=None):
         batched = x.ndim == 3
         if not batched:
@@ -52,7 +55,7 @@ class ConvTranspose1d(nn.Conv1dTranspose):
         else:
             length = output_size[-1]
         size = (x.shape[0], self.out_channels, 1, length)
-        x = self.conv2d_transpose(x.expand_dims(2), self.weight, size).squeeze(2)
+        x = self.conv2d_transpose(x.expand_dims(2), self.kernel(), size).squeeze(2)
         if self.has_bias:
             x = x + self.bias.reshape((1, -1, 1))
         return x if batched else x.squeeze(0)
@@ -90,6 +93,9 @@ class ConvTranspose2d(nn.Conv2dTranspose):
         )
         self.output_padding = per_axis(output_padding, 2)
 
+    def kernel(self):
+        return self.weight
+
     def construct(self, x, output_size=None):
         batched = x.ndim == 4
         if not batched:
@@ -101,7 +107,7 @@ class ConvTranspose2d(nn.Conv2dTranspose):
                 size += ((x.shape[2 + i] - 1) * self.stride[i] + reach + self.output_padding[i],)
         else:
             size += (output_size[-2], output_size[-1])
-        x = self.conv2d_transpose(x, self.weight, size)
+        x = self.conv2d_transpose(x, self.kernel(), size)
         if self.has_bias:
             x = self.bias_add(x, self.bias)
         return x if batched else x.squeeze(0)
@@ -143,5 +149,5 @@ class ConvTranspose3d(nn.Conv3dTranspose):
         batched = x.ndim == 5
         if not batched:
             x = x.expand_dims(0)
-        x = super().construct(x)
+        x = super(ConvTranspose3d, self).construct(x)
         return x if batched else x.squeeze(0)

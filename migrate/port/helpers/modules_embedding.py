@@ -38,7 +38,7 @@ class Embedding(nn.Embedding):
         self.embedding_table.requires_grad = not _freeze
 
     def construct(self, input):
-        output = super().construct(input)
+        output = super(Embedding, self).construct(input)
         if self.padding_idx is not None:
             padding = (input == self.padding_idx).expand_dims(-1)
             output = ops.where(padding, ops.stop_gradient(output), output)

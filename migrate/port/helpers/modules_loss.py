@@ -15,6 +15,31 @@ from migrate.port.helpers.functions_loss import (
 )
 
 
+def _reduction(size_average, reduce, reduction):
+    """The reduction that torch's older words for it mean."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
+class Loss(nn.Cell):
+    """The base that torch's losses share: a reduction."""
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        self.reduction = _reduction(size_average, reduce, reduction)
+
+
+class WeightedLoss(Loss):
+    """A loss with a weight that is not trained."""
+
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.weight = weight
+
+
 class BCELoss(nn.Cell):
     """Binary cross entropy; MindSpore's kernel reads past a weight smaller than the input."""
 

@@ -1,14 +1,40 @@
 """A Cell's members as torch lists them: running statistics are buffers, not parameters."""
 
-from mindspore import nn
+from mindspore import Parameter, nn
 
 _RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
+
+
+def buffer(value, name):
+    """A buffer that the program changes: a Parameter without gradient, which torch lists apart."""
+    parameter = Parameter(value, name=name, requires_grad=False)
+    parameter.is_buffer = True
+    # A copy of the model keeps its buffers apart too.
+    parameter.__deepcopy__ = lambda memo: buffer(parameter.copy(), parameter.name)
+    return parameter
+
+
+def name_parameters(module):
+    """Name each parameter after its place, as one that was put in at once would be named."""
+    for name, parameter in module.parameters_and_names():
+        parameter.name = name
+
+
+def set_parameter(module, name, data, requires_grad=True):
+    """Give a layer another parameter, under the name that the old one has in the whole model."""
+    old = getattr(module, name, None)
+    full = old.name if isinstance(old, Parameter) else name
+    setattr(module, name, Parameter(data, name=full, requires_grad=requires_grad))
+
+
+def _is_buffer(name, parameter):
+    return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
 
 
 def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
     """Names and parameters, without the running statistics."""
     for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
-        if not name.endswith(_RUNNING):
+        if not _is_buffer(name, parameter):
             yield name, parameter
 
 
@@ -21,7 +47,7 @@ def parameters(module, recurse=True):
 def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
     """Names and buffers, the running statistics among them."""
     for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
-        if name.endswith(_RUNNING):
+        if _is_buffer(name, parameter):
             yield name, parameter
     yield from module.named_buffers(prefix, recurse, remove_duplicate)
 
@@ -37,6 +63,25 @@ def set_requires_grad(module, requires_grad=True):
     for parameter in parameters(module):
         parameter.requires_grad = requires_grad
     return module
+
+
+_TORCH_NAMES = {
+    "BiDense": "Bilinear",
+    "CellDict": "ModuleDict",
+    "CellList": "ModuleList",
+    "Conv1dTranspose": "ConvTranspose1d",
+    "Conv2dTranspose": "ConvTranspose2d",
+    "Conv3dTranspose": "ConvTranspose3d",
+    "Dense": "Linear",
+    "HSigmoid": "Hardsigmoid",
+    "HSwish": "Hardswish",
+    "SequentialCell": "Sequential",
+}
+
+
+def torch_class_name(cls):
+    """The name of a layer's class in torch, for programs that choose layers by name."""
+    return _TORCH_NAMES.get(cls.__name__, cls.__name__)
 
 
 def add_module(module, name, child):

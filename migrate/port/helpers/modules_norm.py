@@ -1,7 +1,9 @@
 """Normalisation layers with torch's constructors and torch's statistics."""
 
 import mindspore
-from mindspore import nn
+from mindspore import Parameter, Tensor, nn, ops
+
+from migrate.port.helpers.functions_norm import batch_norm
 
 
 def _kept_share(momentum):
@@ -91,6 +93,39 @@ class BatchNorm3d(nn.BatchNorm3d):
         self.bn2d.beta.requires_grad = affine and bias
 
 
+class CumulativeBatchNorm(nn.Cell):
+    """Batch norm of any rank with momentum=None: running values are means over all batches."""
+
+    def __init__(self, num_features, eps=1e-05, affine=True):
+        super().__init__()
+        ones, zeros = ops.ones(num_features), ops.zeros(num_features)
+        self.eps = eps
+        self.gamma = Parameter(ones, name="gamma", requires_grad=affine)
+        self.beta = Parameter(zeros, name="beta", requires_grad=affine)
+        self.moving_mean = Parameter(zeros, name="moving_mean", requires_grad=False)
+        self.moving_variance = Parameter(ones, name="moving_variance", requires_grad=False)
+        counted = Tensor(0.0, mindspore.float32)
+        self.num_batches_tracked = Parameter(
+            counted, name="num_batches_tracked", requires_grad=False
+        )
+
+    def construct(self, input):
+        share = 0.0
+        if self.training:
+            ops.assign_add(self.num_batches_tracked, 1.0)
+            share = 1.0 / self.num_batches_tracked
+        return batch_norm(
+            input,
+            self.moving_mean,
+            self.moving_variance,
+            self.gamma,
+            self.beta,
+            self.training,
+            share,
+            self.eps,
+        )
+
+
 class GroupNorm(nn.GroupNorm):
     """nn.GroupNorm with torch's arguments."""
 
@@ -131,6 +166,6 @@ class LayerNorm(nn.LayerNorm):
         kept = input.shape[: input.ndim - len(self.normalized_shape)]
         # The kernel counts axes from the front; as one last axis they need no counting.
         output, _, _ = self.layer_norm(
-            input.reshape((*kept, -1)), self.gamma.reshape(-1), self.beta.reshape(-1)
+            input.reshape(kept + (-1,)), self.gamma.reshape(-1), self.beta.reshape(-1)
         )
         return output.reshape(input.shape)

@@ -54,7 +54,8 @@ def _pool_arguments(kernel_size, stride, pooled):
     plain = {"padding": 0, "dilation": 1, "return_indices": False, "ceil_mode": False}
     plain.update({"count_include_pad": True, "divisor_override": None})
     if any(value != plain[name] for name, value in pooled.items()):
-        arguments.update(pooled, pad_mode="pad")
+        tuples = {n: tuple(v) if isinstance(v, list) else v for n, v in pooled.items()}
+        arguments.update(tuples, pad_mode="pad")
     return arguments
 
 

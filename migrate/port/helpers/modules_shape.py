@@ -141,19 +141,19 @@ class Unfold(nn.Cell):
 
 def single(x):
     """torch's _single: one number as a tuple of one."""
-    return tuple(x) if hasattr(x, "__iter__") else (x,)
+    return tuple(x) if isinstance(x, (tuple, list)) else (x,)
 
 
 def pair(x):
     """torch's _pair: one number for two axes."""
-    return tuple(x) if hasattr(x, "__iter__") else (x,) * 2
+    return tuple(x) if isinstance(x, (tuple, list)) else (x,) * 2
 
 
 def triple(x):
     """torch's _triple: one number for three axes."""
-    return tuple(x) if hasattr(x, "__iter__") else (x,) * 3
+    return tuple(x) if isinstance(x, (tuple, list)) else (x,) * 3
 
 
 def quadruple(x):
     """torch's _quadruple: one number for four."""
-    return tuple(x) if hasattr(x, "__iter__") else (x,) * 4
+    return tuple(x) if isinstance(x, (tuple, list)) else (x,) * 4

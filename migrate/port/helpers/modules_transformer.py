@@ -1,5 +1,7 @@
 """Transformer layers with torch's constructors: biases may be left out, and start as torch's do."""
 
+import copy
+
 import mindspore
 from mindspore import nn, ops
 
@@ -73,6 +75,55 @@ class TransformerDecoderLayer(nn.TransformerDecoderLayer):
             dtype=dtype or mindspore.float32,
         )
         _torch_biases(self, bias)
+
+
+class TransformerEncoder(nn.Cell):
+    """Copies of the layer it is given; MindSpore's makes new ones, with biases in any case."""
+
+    def __init__(
+        self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True
+    ):
+        super().__init__()
+        self.layers = nn.CellList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def construct(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        for layer in self.layers:
+            src = layer(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask)
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(nn.Cell):
+    """Copies of the layer it is given; MindSpore's makes new ones, with biases in any case."""
+
+    def __init__(self, decoder_layer, num_layers, norm=None):
+        super().__init__()
+        self.layers = nn.CellList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def construct(
+        self,
+        tgt,
+        memory,
+        tgt_mask=None,
+        memory_mask=None,
+        tgt_key_padding_mask=None,
+        memory_key_padding_mask=None,
+        tgt_is_causal=None,
+        memory_is_causal=False,
+    ):
+        for layer in self.layers:
+            tgt = layer(
+                tgt,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+            )
+        return tgt if self.norm is None else self.norm(tgt)
 
 
 class Transformer(nn.Transformer):

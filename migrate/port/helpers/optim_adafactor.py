@@ -1,8 +1,11 @@
 """torch.optim.Adafactor, which MindSpore lacks in this form."""
 
+from functools import partial
+
 import mindspore
-from mindspore import Parameter, ParameterTuple, Tensor, ops
-from mindspore.experimental import optim
+from mindspore import Parameter, ParameterTuple, ops
+
+from migrate.port.helpers.optim_mapped import MappedOptimizer
 
 
 def _zeros_like_shape(parameter, shape, prefix):
@@ -10,7 +13,24 @@ def _zeros_like_shape(parameter, shape, prefix):
     return Parameter(zeros, name=f"{prefix}.{parameter.name}", requires_grad=False)
 
 
-class Adafactor(optim.Optimizer):
+def _adafactor(lr, rate, new_share, eps, d, weight_decay, param, grad, row, column):
+    size = rate * ops.maximum(ops.sqrt((param * param).mean()), eps[1])
+    square = grad * grad
+    if param.ndim > 1:
+        ops.assign(row, row + new_share * (square.mean(-1, keep_dims=True) - row))
+        ops.assign(column, column + new_share * (square.mean(-2, keep_dims=True) - column))
+        variance = ops.matmul(row, column)
+        variance = variance / ops.maximum(row.mean(-2, keep_dims=True), eps[0])
+    else:
+        ops.assign(row, row + new_share * (square - row))
+        variance = row
+    change = grad * ops.rsqrt(ops.maximum(variance, eps[0] * eps[0]))
+    size = size / ops.maximum(ops.sqrt((change * change).mean()) / d, 1.0)
+    ops.assign(param, param * (1 - lr * weight_decay) - size * change)
+    return True
+
+
+class Adafactor(MappedOptimizer):
     """Second moments kept as a row and a column for each matrix; the update has a bounded size."""
 
     def __init__(
@@ -34,7 +54,6 @@ class Adafactor(optim.Optimizer):
             "maximize": maximize,
         }
         super().__init__(params, defaults)
-        self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
         rows, columns = [], []
         for p in self.parameters:
             # A vector keeps its whole second moment in `rows`.
@@ -46,45 +65,12 @@ class Adafactor(optim.Optimizer):
         self.row_var, self.col_var = ParameterTuple(rows), ParameterTuple(columns)
 
     @mindspore.jit
-    def update(self, lr, beta2_decay, eps, d, weight_decay, maximize, gradients, start, end):
+    def update(self, gradients, number, lr, beta2_decay, eps, d, weight_decay):
         """One step for the parameters of one group."""
+        start, end = self.group_start_id[number], self.group_start_id[number + 1]
         new_share = ops.pow(self.state_step, beta2_decay)
         rate = ops.minimum(lr, 1 / ops.sqrt(self.state_step))
-        for index in range(start, end):
-            param, grad = self.parameters[index], gradients[index]
-            row, column = self.row_var[index], self.col_var[index]
-            if maximize:
-                grad = -grad
-            size = rate * ops.maximum(ops.sqrt((param * param).mean()), eps[1])
-            square = grad * grad
-            if param.ndim > 1:
-                ops.assign(row, row + new_share * (square.mean(-1, keep_dims=True) - row))
-                ops.assign(column, column + new_share * (square.mean(-2, keep_dims=True) - column))
-                variance = ops.matmul(row, column)
-                variance = variance / ops.maximum(row.mean(-2, keep_dims=True), eps[0])
-            else:
-                ops.assign(row, row + new_share * (square - row))
-                variance = row
-            change = grad * ops.rsqrt(ops.maximum(variance, eps[0] * eps[0]))
-            size = size / ops.maximum(ops.sqrt((change * change).mean()) / d, 1.0)
-            ops.assign(param, param * (1 - lr * weight_decay) - size * change)
-        return True
-
-    def construct(self, gradients):
-        ops.assign_add(self.state_step, 1.0)
-        for number, group in enumerate(self.param_groups):
-            lr = self.lrs[number]
-            if isinstance(group.get("lr"), float):
-                lr = ops.cast(group.get("lr"), mindspore.float32)
-            self.update(
-                lr,
-                group["beta2_decay"],
-                group["eps"],
-                group["d"],
-                group["weight_decay"],
-                group["maximize"],
-                gradients,
-                self.group_start_id[number],
-                self.group_start_id[number + 1],
-            )
+        step = partial(_adafactor, lr, rate, new_share, eps, d, weight_decay)
+        rows, columns = self.row_var[start:end], self.col_var[start:end]
+        self.hyper_map(step, self.parameters[start:end], gradients, rows, columns)
         return True

@@ -1,11 +1,40 @@
-"""torch.optim.Adam; MindSpore's own adds eps before the bias correction."""
+"""torch.optim.Adam and AdamW; MindSpore's Adam adds eps before the bias correction."""
+
+from functools import partial
 
 import mindspore
 from mindspore import Parameter, Tensor, ops
-from mindspore.experimental import optim
+
+from migrate.port.helpers.optim_mapped import MappedOptimizer
 
 
-class Adam(optim.Optimizer):
+def weight_decayed(param, grad, lr, weight_decay, decoupled):
+    """The gradient, after the weight decay has gone into it or into the weights."""
+    if decoupled:
+        ops.assign(param, param * (1 - lr * weight_decay))
+    elif weight_decay != 0:
+        grad = grad + weight_decay * param
+    return grad
+
+
+def _adam(rates, decay, betas, eps, param, grad, mean, square):
+    grad = weight_decayed(param, grad, rates[0], *decay)
+    ops.Adam()(param, mean, square, rates[1], rates[2], rates[0], betas[0], betas[1], eps, grad)
+    return True
+
+
+def _amsgrad(rates, decay, betas, eps, param, grad, mean, square, largest):
+    lr, power1, power2 = rates
+    grad = weight_decayed(param, grad, lr, *decay)
+    ops.assign(mean, betas[0] * mean + (1 - betas[0]) * grad)
+    ops.assign(square, betas[1] * square + (1 - betas[1]) * grad * grad)
+    ops.assign(largest, ops.maximum(largest, square))
+    step_size = lr * ops.sqrt(1 - power2) / (1 - power1)
+    ops.assign(param, param - step_size * mean / (ops.sqrt(largest) + eps))
+    return True
+
+
+class Adam(MappedOptimizer):
     """Adam with torch's arithmetic; weight decay goes into the gradient unless it is decoupled."""
 
     def __init__(
@@ -39,58 +68,52 @@ class Adam(optim.Optimizer):
             Parameter(Tensor(group["betas"][0], mindspore.float32), name=f"beta1_group_{number}")
             for number, group in enumerate(self.param_groups)
         ]
-        self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
-        self.exp_avg = self.parameters.clone(prefix="exp_avg", init="zeros")
-        self.exp_avg_sq = self.parameters.clone(prefix="exp_avg_sq", init="zeros")
+        self.exp_avg = self.moments("exp_avg")
+        self.exp_avg_sq = self.moments("exp_avg_sq")
         # Without amsgrad the running maximum is never read: no memory for it.
         self.max_exp_avg_sq = self.exp_avg_sq
         if any(group["amsgrad"] for group in self.param_groups):
-            self.max_exp_avg_sq = self.parameters.clone(prefix="max_exp_avg_sq", init="zeros")
+            self.max_exp_avg_sq = self.moments("max_exp_avg_sq")
 
     @mindspore.jit
-    def update(self, lr, beta1, beta2, eps, weight_decay, flags, gradients, start, end):
+    def update(self, gradients, number, lr, betas, eps, weight_decay, amsgrad, decoupled):
         """One step for the parameters of one group."""
-        amsgrad, maximize, decoupled = flags
-        step_size = lr / (1 - ops.pow(beta1, self.state_step))
-        correction = ops.sqrt(1 - ops.pow(beta2, self.state_step))
-        for index in range(start, end):
-            param, grad = self.parameters[index], gradients[index]
-            mean, square = self.exp_avg[index], self.exp_avg_sq[index]
-            if maximize:
-                grad = -grad
-            decay = 1.0
-            if decoupled:
-                decay = 1 - lr * weight_decay
-            elif weight_decay != 0:
-                grad = grad + weight_decay * param
-            ops.assign(mean, beta1 * mean + (1 - beta1) * grad)
-            ops.assign(square, beta2 * square + (1 - beta2) * grad * grad)
-            if amsgrad:
-                ops.assign(
-                    self.max_exp_avg_sq[index], ops.maximum(self.max_exp_avg_sq[index], square)
-                )
-                square = self.max_exp_avg_sq[index]
-            ops.assign(
-                param, decay * param - step_size * mean / (ops.sqrt(square) / correction + eps)
-            )
+        start, end = self.group_start_id[number], self.group_start_id[number + 1]
+        params, means = self.parameters[start:end], self.exp_avg[start:end]
+        squares = self.exp_avg_sq[start:end]
+        beta1, beta2 = self.beta1s[number], betas[1]
+        rates = lr, ops.pow(beta1, self.state_step), ops.pow(beta2, self.state_step)
+        # MindSpore's kernel corrects the mean and the square at once: eps has to follow.
+        eps = eps * ops.sqrt(1 - rates[2])
+        if amsgrad:
+            largest = self.max_exp_avg_sq[start:end]
+            step = partial(_amsgrad, rates, (weight_decay, decoupled), (beta1, beta2), eps)
+            self.hyper_map(step, params, gradients, means, squares, largest)
+        else:
+            step = partial(_adam, rates, (weight_decay, decoupled), (beta1, beta2), eps)
+            self.hyper_map(step, params, gradients, means, squares)
         return True
 
-    def construct(self, gradients):
-        ops.assign_add(self.state_step, 1.0)
-        for number, group in enumerate(self.param_groups):
-            flags = (group["amsgrad"], group["maximize"], group["decoupled_weight_decay"])
-            lr = self.lrs[number]
-            if isinstance(group.get("lr"), float):
-                lr = ops.cast(group.get("lr"), mindspore.float32)
-            self.update(
-                lr,
-                self.beta1s[number],
-                group["betas"][1],
-                group["eps"],
-                group["weight_decay"],
-                flags,
-                gradients,
-                self.group_start_id[number],
-                self.group_start_id[number + 1],
-            )
-        return True
+
+class AdamW(Adam):
+    """AdamW: the decay goes into the weights."""
+
+    def __init__(
+        self,
+        params,
+        lr=0.001,
+        betas=(0.9, 0.999),
+        eps=1e-08,
+        weight_decay=0.01,
+        amsgrad=False,
+        *,
+        maximize=False,
+        foreach=None,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+    ):
+        decay, largest = weight_decay, amsgrad
+        super().__init__(
+            params, lr, betas, eps, decay, largest, maximize=maximize, decoupled_weight_decay=True
+        )

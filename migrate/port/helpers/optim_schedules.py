@@ -29,6 +29,20 @@ class MultiplicativeLR(lr_scheduler.MultiplicativeLR):
         ]
 
 
+class MultiStepLR(lr_scheduler.MultiStepLR):
+    """Multiply the learning rate by gamma at every milestone; step(epoch) goes to any epoch, for
+    which MindSpore's own has the formula of another schedule.
+    """
+
+    def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
+        self.ends = sorted(int(milestone) for milestone in milestones)
+        super().__init__(optimizer, list(self.ends), float(gamma), last_epoch)
+
+    def _get_closed_form_lr(self):
+        passed = sum(end <= int(self.last_epoch) for end in self.ends)
+        return [lr * self.gamma**passed for lr in self.base_lrs]
+
+
 class ChainedScheduler:
     """Step several schedules of one optimizer together; each changes what the one before left."""
 
@@ -106,7 +120,7 @@ class OneCycleLR(lr_scheduler.LRScheduler):
     def _between(self, values):
         """The value at this step on the way through the phases."""
         step = int(self.last_epoch)
-        if step >= self.total_steps:
+        if step > self.total_steps:
             raise ValueError(f"step {step} of a cycle of {self.total_steps}")
         begin = 0
         for end, first, last in zip(self.ends, values, values[1:], strict=False):

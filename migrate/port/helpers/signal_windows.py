@@ -63,7 +63,9 @@ def windows_bartlett(M, *, sym=True, dtype=None):
 
 def windows_cosine(M, *, sym=True, dtype=None):
     """torch's cosine: half a period of a sine, sampled between the steps."""
-    return ops.sin(math.pi / (M if sym or M <= 1 else M + 1) * (_window_places(M, dtype) + 0.5))
+    return ops.sin(
+        math.pi / max(M if sym or M <= 1 else M + 1, 1) * (_window_places(M, dtype) + 0.5)
+    )
 
 
 def windows_exponential(M, *, center=None, tau=1.0, sym=True, dtype=None):

@@ -1,7 +1,8 @@
 """Picking and writing elements where MindSpore has no operator with torch's meaning."""
 
 import mindspore
-from mindspore import ops
+import numpy as np
+from mindspore import Tensor, ops
 
 from migrate.port.helpers.functions_index import _spread_index
 
@@ -10,6 +11,16 @@ def select(input, dim, index):
     """torch's select: one slice along dim, without that dimension."""
     axis = dim + input.ndim if dim < 0 else dim
     return input[(slice(None),) * axis + (index,)]
+
+
+def every(tensor, dim, start, stop, step):
+    """tensor[start:stop:step] along one dimension, by gather: its gradient has a CPU kernel."""
+    size = tensor.shape[dim]
+    first = 0 if start is None else start
+    last = size if stop is None else stop
+    first = first + size if first < 0 else first
+    last = last + size if last < 0 else last
+    return ops.gather(tensor, ops.arange(first, last if last < size else size, step), dim)
 
 
 def _strided_places(size, stride, storage_offset):
@@ -28,8 +39,8 @@ def as_strided(input, size, stride, storage_offset=None):
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """torch's as_strided_scatter."""
-    places = _strided_places(size, stride, storage_offset).reshape((-1,))
-    flat = ops.tensor_scatter_elements(input.reshape((-1,)), places, src.reshape((-1,)))
+    places = _strided_places(size, stride, storage_offset).reshape((-1, 1))
+    flat = ops.TensorScatterUpdate()(input.reshape((-1,)), places, src.reshape((-1,)))
     return flat.reshape(input.shape)
 
 
@@ -83,6 +94,8 @@ def fill_diagonal(input, fill_value, wrap=False):
 
 def nonzero_static(input, size, fill_value=-1):
     """torch's nonzero_static: as many rows as asked for, the rest filled."""
+    if size == 0 or input.ndim == 0:
+        return ops.full((size, input.ndim), fill_value, dtype=mindspore.int64)
     flat = ops.arange(input.size)
     chosen = ops.where(input.reshape((-1,)) != 0, flat, flat * 0 + input.size)
     places = ops.sort(chosen.astype(mindspore.float64))[0].astype(mindspore.int64)[:size]
@@ -147,5 +160,22 @@ def _element_places(input, dim, index):
 
 def index_reduce(input, dim, index, source, reduce, include_self=True):
     """torch's index_reduce: prod, mean, amax or amin of slices."""
+    if input.ndim == 0:
+        whole, source = input.reshape((1,)), source.reshape((-1,))
+        return scatter_reduce(whole, 0, index.reshape((-1,)), source, reduce, include_self)[0]
     places = _spread_index(index, source, dim)
     return scatter_reduce(input, dim, places, source, reduce, include_self)
+
+
+def filled(tensor, value):
+    """A tensor like this one, full of a number or of the one value of another tensor."""
+    if isinstance(value, Tensor):
+        return value.broadcast_to(tensor.shape).astype(tensor.dtype)
+    return ops.full_like(tensor, value)
+
+
+def from_numpy_operand(value):
+    """A numpy number as Python's own, an array as a tensor: numpy would compute with the tensor."""
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        return Tensor(value)
+    return float(value) if isinstance(value, (np.generic, np.ndarray)) else value

@@ -6,6 +6,9 @@ import mindspore
 from mindspore import ops
 from mindspore.scipy.linalg import solve_triangular
 
+from migrate.port.helpers.functions_shape import broadcast_shapes
+from migrate.port.helpers.functions_special import _floating
+
 
 def angle(input):
     """torch's angle, also of real numbers: 0, or pi below 0."""
@@ -15,6 +18,12 @@ def angle(input):
         input = input.astype(mindspore.float32)
     flat = ops.where(input < 0, ops.full_like(input, math.pi), ops.zeros_like(input))
     return ops.where(ops.isnan(input), input, flat)
+
+
+def complex_of(real, imag):
+    """torch's complex; MindSpore's does not broadcast."""
+    shape = broadcast_shapes(real.shape, imag.shape)
+    return ops.Complex()(real.broadcast_to(shape), imag.broadcast_to(shape))
 
 
 def frexp(input):
@@ -30,6 +39,7 @@ def frexp(input):
 
 def mvlgamma(input, p):
     """torch's mvlgamma; MindSpore's has no gradient in PyNative mode."""
+    input = _floating(input)
     total = ops.lgamma(input) + p * (p - 1) / 4 * math.log(math.pi)
     for i in range(1, p):
         total = total + ops.lgamma(input - i / 2)
@@ -50,20 +60,6 @@ def matrix_exp(input):
     return result.astype(input.dtype)
 
 
-def svd(input, some=True, compute_uv=True):
-    """torch's svd: U, S, V in this order; without compute_uv, U and V are zeros."""
-    if not compute_uv:
-        rows, columns = input.shape[-2], input.shape[-1]
-        batch = input.shape[:-2]
-        return (
-            ops.zeros((*batch, rows, rows), input.dtype),
-            ops.svd(input, compute_uv=False),
-            ops.zeros((*batch, columns, columns), input.dtype),
-        )
-    values, left, right = ops.svd(input, full_matrices=not some)
-    return left, values, right
-
-
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """torch's triangular_solve: the solution of A x = b, and A."""
     solution = solve_triangular(
@@ -82,6 +78,7 @@ def _polynomial(coefficients, x):
 
 def erfinv(input):
     """torch's erfinv by Giles' polynomials; ops.erfinv is off by 2% at 0.999 and more beyond."""
+    input = _floating(input)
     x = ops.stop_gradient(input)
     w = -ops.log((1 - x) * (1 + x))
     middle = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087)

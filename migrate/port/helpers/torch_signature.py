@@ -3,6 +3,8 @@
 import mindspore
 from mindspore import nn
 
+from migrate.port.helpers.modules_reset import own_reset
+
 
 class ReLU(nn.ReLU):
     """nn.ReLU with torch's arguments."""
@@ -16,6 +18,7 @@ class Linear(nn.Dense):
 
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__(in_features, out_features, has_bias=bias, dtype=dtype or mindspore.float32)
+        own_reset(self)
 
 
 class Dropout(nn.Dropout):

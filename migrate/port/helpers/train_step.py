@@ -5,26 +5,22 @@ import os
 import mindspore
 from mindspore import nn, ops
 
+from migrate.port.helpers.train_gradient import update
 
-def compiled(step):
-    """Compile a step of values and gradients in Graph mode; in PyNative mode run it as it is."""
-    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
-        # In Graph mode value_and_grad compiles by itself.
-        return step if hasattr(step, "__wrapped_by_jit__") else mindspore.jit(step)
 
-    def eager(*inputs):
-        values, gradients = step(*inputs)
-        # Optimizers compile themselves even here, and take tensors in a plain tuple for constants.
-        return values, mindspore.mutable(gradients)
-
-    return eager
+def gradients_of(optimizer):
+    """The gradients that have added up for an optimizer: kept from call to call, as torch's are."""
+    kept = vars(optimizer).get("_added_up")
+    if kept is None:
+        kept = Gradients()
+        object.__setattr__(optimizer, "_added_up", kept)
+    return kept
 
 
 class Gradients:
     """torch's .grad of a group of parameters: backward adds to it, zero_grad clears it."""
 
-    def __init__(self, parameters):
-        self.parameters = list(parameters)
+    def __init__(self):
         self.values = None
 
     def add(self, gradients):
@@ -37,6 +33,49 @@ class Gradients:
 
     def clear(self):
         self.values = None
+
+
+class ParameterGradients:
+    """Gradients at the parameters, `p.grad`, where torch's backward() leaves them and whatever
+    the program does with them counts.
+    """
+
+    def __init__(self, parameters):
+        self.parameters = list(parameters)
+
+    @property
+    def values(self):
+        """What the optimizer is to use; of a parameter without gradient, zeros."""
+        found = [getattr(p, "grad", None) for p in self.parameters]
+        pairs = zip(self.parameters, found, strict=True)
+        return mindspore.mutable(tuple(ops.zeros_like(p) if g is None else g for p, g in pairs))
+
+    @values.setter
+    def values(self, gradients):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            parameter.grad = gradient
+
+    def add(self, gradients):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            old = getattr(parameter, "grad", None)
+            parameter.grad = gradient if old is None else old + gradient
+
+    def clear(self):
+        for parameter in self.parameters:
+            parameter.grad = None
+
+
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """Clip the gradients at the parameters, all together; the norm they had."""
+    kept = ParameterGradients([parameters] if hasattr(parameters, "shape") else parameters)
+    kept.values, total = clip_grad_norm(kept.values, max_norm, norm_type)
+    return total
+
+
+def clip_grad_value_(parameters, clip_value, foreach=None):
+    """Clip every value of the gradients at the parameters."""
+    kept = ParameterGradients([parameters] if hasattr(parameters, "shape") else parameters)
+    kept.values = clip_grad_value(kept.values, clip_value)
 
 
 def clip_grad_norm(gradients, max_norm, norm_type=2.0):
@@ -65,6 +104,25 @@ def mixed_precision(model, enabled=True, dtype=mindspore.float16):
     if enabled and level != "O0" and not getattr(model, "_uses_mixed_precision", False):
         mindspore.amp.auto_mixed_precision(model, amp_level=level, dtype=dtype)
         model._uses_mixed_precision = True
+
+
+class Autocast:
+    """What autocast() was asked for, where it is kept in a variable: `cast_within` does it."""
+
+    def __init__(self, enabled=True, dtype=None):
+        self.enabled, self.dtype = enabled, dtype or mindspore.float16
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+def cast_within(context, model):
+    """Let a model compute as a kept autocast() says; any other context says nothing."""
+    if isinstance(context, Autocast):
+        mixed_precision(model, context.enabled, context.dtype)
 
 
 class GradientReducer:
@@ -131,7 +189,7 @@ class GradScaler:
         if not self.unscaled:
             gradients = self.unscale(gradients)
         if not self.overflowed:
-            optimizer(gradients)
+            update(optimizer, gradients)
 
     def update(self, new_scale=None):
         if self.enabled:
@@ -164,4 +222,4 @@ class GradScaler:
             self.growth_tracker = int(state["growth_tracker"])
 
     def _set(self, value):
-        self.factor.set_data(mindspore.Tensor(value, mindspore.float32))
+        ops.assign(self.factor, mindspore.Tensor(value, mindspore.float32))

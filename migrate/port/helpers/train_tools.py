@@ -2,7 +2,7 @@
 
 import mindspore
 import numpy as np
-from mindspore import Tensor
+from mindspore import Parameter, Tensor, ops
 
 
 def checkpoint(
@@ -24,6 +24,33 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     for function in functions:
         input = function(input)
     return input
+
+
+def set_value(tensor, value):
+    """Change a tensor itself, as torch's in-place operators do: all who hold it see it."""
+    value = value.broadcast_to(tensor.shape).astype(tensor.dtype)
+    if isinstance(tensor, Parameter):
+        ops.assign(tensor, value)
+    else:
+        tensor.assign_value(value)
+
+
+def load_state_dict(module, state_dict, strict=True):
+    """Cell.load_state_dict in the middle of a training: the values are assigned, because after a
+    set_data optimizers and compiled steps go on with the old memory.
+    """
+    own = module.state_dict()
+    missing = [name for name in own if name not in state_dict]
+    unexpected = [name for name in state_dict if name not in own]
+    if strict and (missing or unexpected):
+        raise RuntimeError(f"missing: {missing}, unexpected: {unexpected}")
+    for name, tensor in own.items():
+        if name in state_dict:
+            value = state_dict[name]
+            if tuple(value.shape) != tuple(tensor.shape):
+                raise RuntimeError(f"{name} has the shape {tensor.shape}, not {value.shape}")
+            set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
+    return missing, unexpected
 
 
 def export_onnx(model, args, f):
@@ -107,3 +134,7 @@ def jvp(func, primals, tangents):
     if len(primals) == 1:
         return mindspore.jvp(func, primals[0], tangents[0])
     return mindspore.jvp(func, tuple(primals), tuple(tangents))
+
+
+# One process has one device: asked once, because Graph mode cannot ask.
+ON_ACCELERATOR = mindspore.get_context("device_target") != "CPU"

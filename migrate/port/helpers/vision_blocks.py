@@ -31,7 +31,9 @@ class ConvNormActivation(nn.SequentialCell):
         bias=None,
         conv_layer=Conv2d,
     ):
-        if padding is None:
+        if padding is None and isinstance(kernel_size, int) and isinstance(dilation, int):
+            padding = (kernel_size - 1) // 2 * dilation
+        elif padding is None:
             ndim = max(1 if isinstance(v, int) else len(v) for v in (kernel_size, dilation))
             sizes = zip(
                 _one_per_axis(kernel_size, ndim), _one_per_axis(dilation, ndim), strict=True

@@ -1,15 +1,6 @@
 """Small tools of torchvision that have nothing to do with tensors."""
 
 
-def load_state_dict_from_url(url, *args, **kwargs):
-    """A torch checkpoint has to be converted before MindSpore can load it."""
-    raise NotImplementedError(
-        f"{url} is a torch checkpoint. Download it, convert it with "
-        "`ms-migrate weights FILE.pth FILE.ckpt` and call "
-        "mindspore.load_checkpoint('FILE.ckpt', model)"
-    )
-
-
 def sequence_to_str(seq, separate_last=""):
     """Quoted words with commas, the last one set off: 'a', 'b' and 'c'."""
     words = [f"'{word}'" for word in seq]

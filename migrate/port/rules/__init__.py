@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from migrate.port.call import Call
+from migrate.port.calls.call import Call
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from migrate.port.call import Call
+from migrate.port.calls.call import Call
 from migrate.port.rules import becomes, rule
 
 
@@ -20,8 +20,8 @@ from migrate.port.rules import becomes, rule
         "nn.Sequential(nn.AdaptiveAvgPool2d((1, 1)))",
         "nn.SequentialCell(helpers.GlobalAvgPool2d())",
     ),
-    becomes("F.adaptive_avg_pool2d(x, 1)", "ops.mean(x, (2, 3), keep_dims=True)"),
-    becomes("F.adaptive_avg_pool3d(x, (1, 1, 1))", "ops.mean(x, (2, 3, 4), keep_dims=True)"),
+    becomes("F.adaptive_avg_pool2d(x, 1)", "ops.mean(x, (-2, -1), keep_dims=True)"),
+    becomes("F.adaptive_avg_pool3d(x, (1, 1, 1))", "ops.mean(x, (-3, -2, -1), keep_dims=True)"),
     becomes("F.adaptive_avg_pool2d(x, (7, 7))", "ops.adaptive_avg_pool2d(x, (7, 7))"),
 )
 def adaptive_avg_pool(call: Call) -> None:
@@ -32,7 +32,7 @@ def adaptive_avg_pool(call: Call) -> None:
     if call.entry.kind == "class":
         call.emit = f"helpers.GlobalAvgPool{axes}d()"
     else:
-        call.emit = f"ops.mean({{input}}, {tuple(range(2, 2 + axes))}, keep_dims=True)"
+        call.emit = f"ops.mean({{input}}, {tuple(range(-axes, 0))}, keep_dims=True)"
 
 
 def _is_one(size: Any) -> bool:

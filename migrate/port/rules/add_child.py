@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from migrate.port.call import Call, Refusal
+from migrate.port.calls.call import Call, Refusal
 from migrate.port.rules import becomes, rule
 from migrate.resolve.values import Instance, ProjectClass, SuperOf, Value, options_of
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from migrate.port.call import MISSING, Call, Refusal
+from migrate.port.calls.call import MISSING, Call, Refusal
 from migrate.port.rules import becomes, flags, rule
 from migrate.resolve.values import INT, NUMBER, Known, Value, options_of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from migrate.port.call import MISSING, Call, Refusal
-from migrate.port.nodes import expression
+from migrate.port.calls.call import MISSING, Call, Refusal
 from migrate.port.rules import becomes, rule
+from migrate.port.syntax.nodes import expression
 from migrate.resolve.values import INT, NUMBER, Known, TupleOf, Value, options_of
 
 

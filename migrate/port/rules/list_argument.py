@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from migrate.port.call import Call
-from migrate.port.nodes import literal
+from migrate.port.calls.call import Call, Refusal
 from migrate.port.rules import becomes, rule
+from migrate.port.syntax.nodes import literal
 
 
 @rule(
@@ -17,6 +17,10 @@ from migrate.port.rules import becomes, rule
         "nn.CellList([nn.Dense(2, 2) for _ in range(3)])",
     ),
     becomes("nn.ModuleList(layers)", "nn.CellList(list(layers))"),
+    becomes(
+        "nn.ModuleList([nn.ReLU(), nn.Tanh() if k else None])",
+        "helpers.ModuleList([nn.ReLU(), nn.Tanh() if k else None])",
+    ),
 )
 def list_argument(call: Call) -> None:
     name = next(iter(call.slots), "")
@@ -24,6 +28,8 @@ def list_argument(call: Call) -> None:
         call.slots.clear()
         return
     value = call.value(name)
+    if _may_hold_none(value):
+        raise Refusal("a CellList holds cells only")
     if isinstance(value, cst.GeneratorExp):
         value = cst.ListComp(elt=value.elt, for_in=value.for_in)
     elif not isinstance(value, cst.List | cst.ListComp):
@@ -35,3 +41,16 @@ def list_argument(call: Call) -> None:
             value=value, keyword=None, equal=cst.MaybeSentinel.DEFAULT
         )
     call.varargs, call.slots = [slot], {}
+
+
+def _may_hold_none(value: cst.BaseExpression) -> bool:
+    """`[norm, pool if last else None]`: torch keeps the place of a layer that is not there."""
+    if isinstance(value, cst.List):
+        return any(_may_be_none(element.value) for element in value.elements)
+    return isinstance(value, cst.ListComp | cst.GeneratorExp) and _may_be_none(value.elt)
+
+
+def _may_be_none(value: cst.BaseExpression) -> bool:
+    if isinstance(value, cst.IfExp):
+        return _may_be_none(value.body) or _may_be_none(value.orelse)
+    return isinstance(value, cst.Name) and value.value == "None"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from migrate.port.call import Call, Refusal
-from migrate.port.nodes import literal
+from migrate.port.calls.call import Call, Refusal
 from migrate.port.rules import becomes, rule
+from migrate.port.syntax.nodes import literal
 
 # MindSpore looks at these only when it pads explicitly.
 _NEED_PAD_MODE = (

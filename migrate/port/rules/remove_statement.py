@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from migrate.port.call import Call
+from migrate.port.calls.call import Call
 from migrate.port.rules import becomes, rule
 
 

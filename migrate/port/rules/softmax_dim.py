@@ -1,17 +1,18 @@
 """Softmax without dim: torch chooses the axis by the number of dimensions, MindSpore takes the
-last.
+last. With dim=0 torch takes a single number too, MindSpore's layers do not.
 """
 
 from __future__ import annotations
 
-from migrate.port.call import Call, Refusal
-from migrate.port.nodes import literal
+from migrate.port.calls.call import Call, Refusal
 from migrate.port.rules import becomes, rule
+from migrate.port.syntax.nodes import literal
 
 
 @rule(
     becomes("nn.Softmax(dim=1)", "nn.Softmax(axis=1)"),
     becomes("nn.Softmax()", "helpers.Softmax()"),
+    becomes("nn.Softmax(dim=0)", "helpers.Softmax(dim=0)"),
 )
 def softmax_dim(call: Call) -> None:
     if not call.given("dim") or literal(call.value("dim")) == "None":
@@ -19,3 +20,5 @@ def softmax_dim(call: Call) -> None:
             "without dim torch chooses the axis by the number of dimensions",
             "state dim: 0 for inputs of 0, 1 or 3 dimensions, else 1",
         )
+    if call.constant("dim") == 0:
+        raise Refusal("with dim=0 the input may be a single number, which MindSpore does not take")

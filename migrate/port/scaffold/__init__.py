@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +11,7 @@ from migrate.errors import RequestError
 from migrate.port.file import PortedFile
 from migrate.port.tree import PortedTree
 
-LAUNCHER = "ms_migrate_launch.py"
+LAUNCHER = "launch.py"
 SCRIPTS = "scripts"
 
 _GUARD = re.compile(r"^if __name__ == ['\"]__main__['\"]", re.MULTILINE)
@@ -24,7 +25,7 @@ def add_scaffold(tree: PortedTree) -> None:
     """Add the launcher and the scripts to what will be written."""
     train, evaluate = choose(tree)
     home = train.parent
-    texts = {home / LAUNCHER: _template("launch.py")}
+    texts = {home / SCRIPTS / LAUNCHER: _template("launch.py")}
     # A script that joins its process group only when told so is told so.
     distributed = re.search(r"['\"]--distributed['\"]", tree.files[train].text) is not None
     fixed = "--script_option=--distributed " if distributed else ""
@@ -51,7 +52,7 @@ def choose(tree: PortedTree) -> tuple[Path, Path | None]:
     runnable = {
         path: ported
         for path, ported in tree.files.items()
-        if ported.problem is None and not ported.source.package and _GUARD.search(ported.text)
+        if ported.problem is None and not ported.source.package and _is_script(ported.text)
     }
     ranked = sorted(
         (path for path, ported in runnable.items() if _rank(path, ported) > 0),
@@ -60,8 +61,8 @@ def choose(tree: PortedTree) -> tuple[Path, Path | None]:
     if not ranked:
         raise RequestError(
             "no training script was found to write launch scripts for",
-            next_step='name a directory with a script that trains under `if __name__ == "__main__"`'
-            " and is not part of a package",
+            next_step="name a directory with a script that trains when it is run and is not part "
+            "of a package",
         )
     train = ranked[0]
     evaluators = sorted(
@@ -70,6 +71,17 @@ def choose(tree: PortedTree) -> tuple[Path, Path | None]:
         if path != train and path.parent == train.parent and _EVALUATES.search(path.stem)
     )
     return train, evaluators[0] if evaluators else None
+
+
+def _is_script(text: str) -> bool:
+    """It does something when it is run: under a guard, or loops and calls at its top level."""
+    if _GUARD.search(text):
+        return True
+    return any(
+        isinstance(node, ast.For | ast.While | ast.With | ast.Try)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        for node in ast.parse(text).body
+    )
 
 
 def _rank(path: Path, ported: PortedFile) -> int:

@@ -6,11 +6,12 @@ import ast
 from dataclasses import dataclass, field
 
 from migrate.port.context import Context
+from migrate.port.train_step.loops import outermost_loop
 from migrate.port.train_step.names import statements_below
-from migrate.resolve.hierarchy import ancestors
+from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN, Instance, Value, options_of
 
-_CLIPS = {
+CLIPS = {
     "torch.nn.utils.clip_grad_norm_": "clip_norm",
     "torch.nn.utils.clip_grad_norm": "clip_norm",
     "torch.nn.utils.clip_grad_value_": "clip_value",
@@ -27,6 +28,7 @@ class Backward:
     loss: ast.expr  # what is differentiated, loss scaling included
     bare: ast.expr  # without it
     scaler: str = ""
+    optimizer: str = ""  # the one that steps next; empty: none steps in this function
 
 
 @dataclass(slots=True)
@@ -49,12 +51,30 @@ def find_calls(body: list[ast.stmt], context: Context) -> Calls:
         if call is None or not isinstance(call.func, ast.Attribute | ast.Name):
             continue
         usage = context.usage(call.func)
-        if usage is not None and usage.api in _CLIPS:
-            found.clips.append((statement, call, _CLIPS[usage.api]))
+        if usage is not None and usage.api in CLIPS:
+            found.clips.append((statement, call, CLIPS[usage.api]))
         elif isinstance(call.func, ast.Attribute):
             _sort_method(found, block, statement, call, call.func, context)
     _keep_optimizers(found, context)
+    for backward in found.backwards:
+        backward.optimizer = _next_optimizer(backward, found, body)
     return found
+
+
+def _next_optimizer(backward: Backward, calls: Calls, body: list[ast.stmt]) -> str:
+    """The optimizer that steps next after this backward pass, or again before it."""
+    steps = [(s, name) for s, _, name in calls.steps]
+    steps += [(s, name) for s, _, _, name in calls.scaled_steps]
+    line = backward.statement.lineno
+    # A step in a loop that the backward pass is not in belongs to another one.
+    lines = [(s.lineno, n) for s, n in steps if not _is_in_loop_apart(s, backward, body)]
+    after = [entry for entry in lines if entry[0] > line]
+    return min(after or lines, default=(0, ""))[1]
+
+
+def _is_in_loop_apart(step: ast.stmt, backward: Backward, body: list[ast.stmt]) -> bool:
+    loop = outermost_loop(body, step)
+    return loop is not None and outermost_loop(body, backward.statement) is not loop
 
 
 def _call_of(statement: ast.stmt) -> ast.Call | None:
@@ -114,7 +134,7 @@ def _keep_optimizers(found: Calls, context: Context) -> None:
     for statement, call, name in found.steps:
         assert isinstance(call.func, ast.Attribute)
         kind = context.type(call.func.value)
-        known = _is_a(kind, "torch.optim.Optimizer")
+        known = _is_a(kind, OPTIMIZER)
         if known or (kind is UNKNOWN and (name in zeroed or "opt" in name.lower())):
             kept.append((statement, call, name))
     found.steps = kept
@@ -122,10 +142,10 @@ def _keep_optimizers(found: Calls, context: Context) -> None:
 
 def _is_a(value: Value, base: str) -> bool:
     return any(
-        isinstance(option, Instance)
-        and isinstance(option.cls, str)
-        and base in ancestors(option.cls)
+        base in ancestors(name)
         for option in options_of(value)
+        if isinstance(option, Instance)
+        for name in ([option.cls] if isinstance(option.cls, str) else option.cls.library_bases())
     )
 
 

@@ -8,27 +8,89 @@ from collections.abc import Iterable
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
 def reads(node: ast.AST) -> set[str]:
-    """Names that are looked at."""
-    found = {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    }
+    """Names that are looked at; those of a comprehension or a lambda are its own."""
+    own: set[str] = set()
+    if isinstance(node, _COMPREHENSIONS):
+        own = {name for part in node.generators for name in _stored(part.target)}
+    elif isinstance(node, ast.Lambda):
+        own = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+    elif isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Load) else set()
+    found: set[str] = set()
     # x += 1 looks at x although its context says otherwise
-    found |= {
-        n.target.id
-        for n in ast.walk(node)
-        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
-    }
-    return found
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found.add(node.target.id)
+    for child in ast.iter_child_nodes(node):
+        found |= reads(child)
+    return found - own
 
 
 def binds(node: ast.AST) -> set[str]:
     """Names that get a value."""
-    found = {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    found |= {n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    if isinstance(node, (*_COMPREHENSIONS, ast.Lambda)):
+        return {
+            n.target.id
+            for n in ast.walk(node)
+            if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)
+        }
+    found: set[str] = set()
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        found.add(node.id)
+    elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+        found.add(node.name)
+    for child in ast.iter_child_nodes(node):
+        found |= binds(child)
     return found
+
+
+# Methods that change what they are called on, besides those that end in an underscore.
+_CHANGING = frozenset({"append", "extend", "insert", "update", "add", "pop", "setdefault"})
+
+
+def changes(node: ast.AST) -> set[str]:
+    """Names that get a value, and names whose value is changed: `x[i] = v`, `x.fill_(0)`,
+    `losses.append(v)`.
+    """
+    found = changes_of_tensors(node)
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+            found |= _root(inner)
+        elif _method(inner) in _CHANGING:
+            found |= _root(inner.value)  # type: ignore[attr-defined]
+    return found
+
+
+def changes_of_tensors(node: ast.AST) -> set[str]:
+    """Names that get a value, and those of tensors or containers that get other items."""
+    found = binds(node)
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store):
+            found |= _root(inner)
+        elif _method(inner).endswith("_"):
+            found |= _root(inner.value)  # type: ignore[attr-defined]
+    return found
+
+
+def _method(node: ast.AST) -> str:
+    """The method that a statement calls, if that is all it does."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    function = call.func if isinstance(call, ast.Call) else None
+    name = function.attr if isinstance(function, ast.Attribute) else ""
+    return "" if name == "unscale_" else name  # that one changes gradients, not the scaler
+
+
+def _root(node: ast.expr) -> set[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return {node.id} if isinstance(node, ast.Name) and node.id != "self" else set()
+
+
+def _stored(target: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
 
 
 def reads_before_binding(statements: Iterable[ast.stmt]) -> list[str]:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from migrate.port.nodes import code
-from migrate.port.spelling import Spelling
-from migrate.port.train_step.plan import StepPlan
+from migrate.port.syntax.nodes import code
+from migrate.port.syntax.spelling import Spelling
+from migrate.port.train_step.step_plan import StepPlan
 
 Statement = cst.BaseStatement
 
@@ -44,42 +44,71 @@ def preparation(
     loss: cst.BaseExpression,
     spelling: Spelling,
     reduce: bool,
+    test: cst.BaseExpression | None = None,
 ) -> list[Statement]:
     """What stands in front of the loop: the forward function and the function that
     differentiates it.
     """
     aux = ", has_aux=True" if _aux(plan, loss) else ""
-    differentiate = spelling.name("mindspore.value_and_grad")
-    weights = f"{plan.optimizer}.parameters"
-    gradient = f"{differentiate}({plan.forward_name}, None, {weights}{aux})"
-    compiled = f"{plan.grad_name} = {spelling.name('helpers.compiled')}({gradient})"
-    statements: list[Statement] = [function, _blank_before(cst.parse_statement(compiled))]
+    differentiate = spelling.name("helpers.value_and_grad")
+    weights = plan.weights
+    gradient = f"{plan.grad_name} = {differentiate}({plan.forward_name}, None, {weights}{aux})"
+    statements: list[Statement] = [cst.parse_statement(gradient)]
     if plan.accumulates and plan.owns_store:
-        store = (
-            f"{plan.store_name} = {spelling.name('helpers.Gradients')}({plan.optimizer}.parameters)"
-        )
-        statements.append(cst.parse_statement(store))
+        statements.append(cst.parse_statement(f"{plan.store_name} = {_store(plan, spelling)}"))
     if reduce and plan.owns_store:
         reducer = f"{_reducer(plan)} = {spelling.name('helpers.GradientReducer')}({weights})"
         statements.append(cst.parse_statement(reducer))
-    return statements
+    if test is not None and plan.settled and plan.instead is None:
+        # Without training there may be no optimizer either.
+        statements = [cst.If(test=test, body=cst.IndentedBlock(statements))]
+    statements[0] = _blank_before(statements[0])
+    modes = [cst.parse_statement(f"{model}.set_train()") for model in plan.switched]
+    return [*modes, function, *statements]
 
 
 def backward_statements(
-    plan: StepPlan, loss: cst.BaseExpression, spelling: Spelling, reduce: bool
+    plan: StepPlan, loss: cst.BaseExpression, reduce: bool, test: cst.BaseExpression | None = None
 ) -> list[Statement]:
-    """In place of `loss.backward()`."""
-    call = f"{plan.grad_name}({', '.join(plan.parameters)})"
+    """In place of `loss.backward()`; with a test, gradients are computed only where it holds."""
+    lines = gradient_lines(plan, loss, reduce)
+    if test is not None:
+        target = lines[0].partition(f", {plan.grads_name} = ")[0]
+        plain = f"{target.strip('()')} = {plan.forward_name}({', '.join(plan.parameters)})"
+        return [in_branches(test, lines, [plain])]
+    if plan.accumulates:
+        lines.append(f"{plan.store_name}.add({plan.grads_name})")
+    return [cst.parse_statement(line) for line in lines]
+
+
+def in_branches(test: cst.BaseExpression, lines: list[str], others: list[str]) -> cst.If:
+    """`if test: lines else: others`"""
+    body, orelse = (
+        cst.IndentedBlock([cst.parse_statement(line) for line in branch])
+        for branch in (lines, others)
+    )
+    return cst.If(test=test, body=body, orelse=cst.Else(orelse))
+
+
+def gradient_lines(plan: StepPlan, loss: cst.BaseExpression, reduce: bool) -> list[str]:
+    """The call that gives the loss and its gradients."""
     aux = _aux(plan, loss)
     target = code(loss) if isinstance(loss, cst.Name) else "_"
     if aux:
         target = f"({', '.join([target, *aux])})"
-    lines = [f"{target}, {plan.grads_name} = {call}"]
+    lines = [f"{target}, {plan.grads_name} = {plan.grad_name}({', '.join(plan.parameters)})"]
     if reduce:
         lines.append(f"{plan.grads_name} = {_reducer(plan)}({plan.grads_name})")
-    if plan.accumulates:
-        lines.append(f"{plan.store_name}.add({plan.grads_name})")
-    return [cst.parse_statement(line) for line in lines]
+    return lines
+
+
+def _store(plan: StepPlan, spelling: Spelling) -> str:
+    """Where gradients add up: beside the optimizer, or at the parameters if the program looks
+    for them there.
+    """
+    if plan.on_parameters:
+        return f"{spelling.name('helpers.ParameterGradients')}({plan.weights})"
+    return f"{spelling.name('helpers.gradients_of')}({plan.optimizer})"
 
 
 def _aux(plan: StepPlan, loss: cst.BaseExpression) -> list[str]:
@@ -100,8 +129,14 @@ def special_statement(
 ) -> str:
     """The line that takes the place of step, zero_grad, clipping or unscaling; empty removes it."""
     grads = gradients(plan)
+    if kind == "early_zero":
+        return f"{_store(plan, spelling)}.clear()" if plan.accumulates else ""
+    if kind == "inner_backward":
+        return f"{plan.store_name}.add({plan.grads_name})" if plan.accumulates else ""
     if kind == "zero":
         return f"{plan.store_name}.clear()" if plan.accumulates else ""
+    if kind == "step" and plan.may_freeze:
+        return f"{spelling.name('helpers.update')}({plan.optimizer}, {grads})"
     if kind == "step":
         return f"{plan.optimizer}({grads})"
     if kind == "scaled_step":
@@ -129,3 +164,14 @@ def _argument(call: cst.Call, position: int, names: tuple[str, ...]) -> str:
 
 def _blank_before(statement: Statement) -> Statement:
     return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+
+
+def as_list(call: cst.Call) -> cst.Call:
+    """`sum(x for x in losses)` with a list: Graph mode does not compile a generator."""
+    if len(call.args) != 1 or not isinstance(call.func, cst.Name):
+        return call
+    value = call.args[0].value
+    if call.func.value not in ("sum", "max", "min") or not isinstance(value, cst.GeneratorExp):
+        return call
+    made = cst.ListComp(elt=value.elt, for_in=value.for_in)
+    return call.with_changes(args=[call.args[0].with_changes(value=made)])

@@ -1,0 +1,1 @@
+"""Calls: bound to torch's parameters, then written by their row and its rules."""

@@ -1,0 +1,1 @@
+"""Cells: what a Module's layers, buffers and containers become."""

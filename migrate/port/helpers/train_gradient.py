@@ -1,0 +1,147 @@
+"""mindspore.value_and_grad for a training step: compiled once in Graph mode, and updates that
+leave frozen parameters alone.
+"""
+
+import types
+import warnings
+
+import mindspore
+from mindspore import ParameterTuple, nn, ops
+
+# Steps built so far, the latest last: what stood around the forward function, and the step.
+_steps: list[object] = []
+_MOST_STEPS = 8
+_looked_at: set[object] = set()  # forward functions whose first gradients were checked
+
+
+def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
+    """mindspore.value_and_grad of a training step, compiled in Graph mode.
+
+    Defined anew every epoch, the step still compiles once: it is built again only when a value
+    that Graph mode takes for a constant is another one. Optimizers compile themselves in both
+    modes, and would take gradients in a plain tuple for constants: hence mutable.
+    """
+
+    def built():
+        step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
+        return step if hasattr(step, "__wrapped_by_jit__") else mindspore.jit(step)
+
+    def compiled(*inputs):
+        around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
+        for place, (known, step) in enumerate(_steps):
+            if _same(known, around):
+                _steps.append(_steps.pop(place))
+                values, gradients = step(*inputs)
+                return values, mindspore.mutable(gradients)
+        _name_apart(around)
+        step = built()
+        values, gradients = step(*inputs)
+        _look_for_gradients(gradients)
+        _steps.append((around, step))
+        del _steps[:-_MOST_STEPS]
+        return values, mindspore.mutable(gradients)
+
+    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
+        return compiled
+    step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
+
+    def eager(*inputs):
+        values, gradients = step(*inputs)
+        if fn.__code__ not in _looked_at:
+            _looked_at.add(fn.__code__)
+            _look_for_gradients(gradients)
+        return values, mindspore.mutable(gradients)
+
+    return eager
+
+
+def _look_for_gradients(gradients):
+    """Say so when a step finds none at all: then the loss does not reach the weights."""
+    if not any(gradient.asnumpy().any() for gradient in gradients):
+        warnings.warn(
+            "the first gradients are all zero: does the loss depend on the weights? In Graph mode "
+            "the way ends at objects that are no Tensor, tuple, list or dict",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def _surroundings(function):
+    """What Graph mode takes for constants: values a function reads from outside, the attributes it
+    and the functions and methods it calls read of them, and the modes of Cells.
+    """
+    around, words, functions = {}, set(), [function]
+    for called in functions:  # grows on the way
+        code, known = called.__code__, called.__globals__
+        for name, cell in zip(code.co_freevars, called.__closure__ or (), strict=True):
+            around.setdefault(name, cell.cell_contents)
+        around |= {n: known[n] for n in code.co_names if n in known and n not in around}
+        words |= set(code.co_names)
+        owners = [type(value) for value in around.values() if not isinstance(value, nn.Cell)]
+        found = [around.get(n) for n in code.co_names]
+        found += [vars(owner).get(n) for owner in owners for n in code.co_names]
+        functions += [
+            one
+            for one in found
+            if isinstance(one, types.FunctionType)
+            and one.__module__ == function.__module__
+            and one not in functions
+        ]
+    pending = list(around.items())
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, nn.Cell):
+            around[f"{name}.training"] = tuple(c.training for _, c in value.cells_and_names())
+        elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
+            attributes = getattr(value, "__dict__", {})
+            for word in sorted(words):
+                if word in attributes and f"{name}.{word}".count(".") < 4:
+                    around[f"{name}.{word}"] = attributes[word]
+                    pending.append((f"{name}.{word}", attributes[word]))
+    return around
+
+
+def _same(known, around):
+    """Plain values must be equal, all others the same objects."""
+    if known.keys() != around.keys():
+        return False
+    for name, old in known.items():
+        new = around[name]
+        if isinstance(old, (bool, int, float, str, bytes)):
+            if type(old) is not type(new) or old != new:
+                return False
+        elif isinstance(old, (tuple, list)) and type(old) is type(new):
+            if len(old) != len(new) or any(
+                a is not b and not (isinstance(a, (bool, int, float, str)) and a == b)
+                for a, b in zip(old, new, strict=True)
+            ):
+                return False
+        elif old is not new:
+            return False
+    return True
+
+
+def _name_apart(around):
+    """Two Cells in one graph may not have parameters of the same name: prefix the Cell's name."""
+    names = {}
+    for path, cell in around.items():
+        if not isinstance(cell, nn.Cell):
+            continue
+        parameters = list(cell.get_parameters())
+        if any(names.get(p.name, p) is not p for p in parameters):
+            cell.update_parameters_name(path.rpartition(".")[2] + ".")
+        names |= {p.name: p for p in parameters}
+
+
+def update(optimizer, gradients):
+    """optimizer(gradients), but frozen parameters and their moments stay as they are."""
+    size = len(optimizer.parameters)
+    frozen = [i for i in range(size) if not optimizer.parameters[i].requires_grad]
+    kept = []
+    if frozen:
+        for moments in vars(optimizer).values():
+            if isinstance(moments, ParameterTuple) and len(moments) == size:
+                kept += [(moments[i], moments[i].copy()) for i in frozen]
+    optimizer(gradients)
+    for parameter, value in kept:
+        ops.assign(parameter, value)

@@ -1,0 +1,13 @@
+"""Tensors in text: what a training program prints of its losses and meters."""
+
+from mindspore import Tensor
+
+
+def _formatted(self, spec):
+    if self.ndim == 0:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
+
+
+# f"{loss:.3f}": torch's tensor of one value takes a number's format, MindSpore's takes none.
+formatted_tensors = Tensor.__format__ = _formatted

@@ -1,0 +1,164 @@
+"""Python that a compiled construct does not take, in forms that it does."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.port.statements.markers import MarkerRewriter
+from migrate.port.syntax.nodes import atomic, code, expression
+from migrate.port.tensors.kept_tensors import runs_in_forward
+from migrate.resolve.values import External, Instance, ListOf, options_of
+
+_LAYERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
+_BACKWARDS = [cst.SubscriptElement(cst.Slice(None, None, cst.parse_expression("-1")))]
+
+_PARTIAL = ("partial", "functools.partial")
+_REFUSED = ("all", "any", "enumerate", "list", "map", "reversed", "zip")
+
+
+class CompiledCode(MarkerRewriter):
+    """Rewrites what Graph mode refuses: `del x`, `map` with a lambda, `reversed` of layers, `sqrt`
+    without `math`.
+    """
+
+    @property
+    def function(self) -> ast.AST | None:
+        """The innermost function around the node in hand."""
+        return self._functions[-1] if self._functions else None
+
+    def leave_Del(
+        self, original_node: cst.Del, updated_node: cst.Del
+    ) -> cst.Del | cst.RemovalSentinel:
+        """Only frees memory, and Graph mode does not know it."""
+        target = original_node.target
+        parts = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+        names = all(isinstance(part, cst.Name) for part in parts)
+        if names and runs_in_forward(self.function, self.context):
+            return cst.RemoveFromParent()
+        return updated_node
+
+    def leave_Raise(self, original_node: cst.Raise, updated_node: cst.Raise) -> cst.Raise:
+        """`raise NotImplemented(...)` means the error, and the compiler takes only errors."""
+        error = updated_node.exc
+        name = error.func if isinstance(error, cst.Call) else error
+        if not isinstance(name, cst.Name) or name.value != "NotImplemented":
+            return updated_node
+        assert error is not None
+        return updated_node.with_deep_changes(name, value="NotImplementedError")
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+        name = original_node.func.value if isinstance(original_node.func, cst.Name) else ""
+        if name in _REFUSED and runs_in_forward(self.function, self.context):
+            if name == "reversed" and self._is_sequence(self.partner(original_node)):
+                return cst.Subscript(atomic(updated_node.args[0].value), _BACKWARDS)
+            if name == "map":
+                named = "item" if "item" not in self.spelling.taken else "each_item"
+                return (
+                    _comprehension(updated_node) or _of_partial(updated_node, named) or updated_node
+                )
+            if name == "list" and _is_comprehension(updated_node):
+                return updated_node.args[0].value
+            if name in ("all", "any") and _calls_for_each(updated_node):
+                return self._over_values(name, updated_node)
+            if name in ("enumerate", "zip"):
+                return updated_node.with_changes(args=[*map(_sliced_range, updated_node.args)])
+        if name and self.function is not None:
+            callee = self.context.type(self.partner(original_node.func))
+            if isinstance(callee, External) and callee.name.startswith("math."):
+                # `sqrt(n)` of a size is no number to the compiler, `math.sqrt(n)` is.
+                return updated_node.with_changes(func=expression(self.spelling.name(callee.name)))
+        return super().leave_Call(original_node, updated_node)
+
+    def _over_values(self, name: str, call: cst.Call) -> cst.Call:
+        """`all([fits(n) for n in x.shape])`: the compiler would look for `fits` in Python."""
+        values = call.args[0].value
+        if isinstance(values, cst.GeneratorExp):
+            values = cst.ListComp(elt=values.elt, for_in=values.for_in)
+        function = expression(self.spelling.name(f"helpers.{name}_of"))
+        return call.with_changes(func=function, args=[call.args[0].with_changes(value=values)])
+
+    def _is_sequence(self, call: ast.AST | None) -> bool:
+        """Whether what is reversed can be sliced: a list or tuple, or layers in a container."""
+        if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+            return False
+        (held,) = call.args
+        if isinstance(held, ast.Call) and getattr(held.func, "id", "") in ("list", "tuple"):
+            return True
+        kinds = options_of(self.context.type(held))
+        return bool(kinds) and all(
+            (isinstance(kind, ListOf) and kind.kind in ("list", "tuple"))
+            or (isinstance(kind, Instance) and kind.cls in _LAYERS)
+            for kind in kinds
+        )
+
+
+def _sliced_range(argument: cst.Arg) -> cst.Arg:
+    """`zip(reversed(range(n)), layers)`: beside cells, the numbers would not be known any more."""
+    call = argument.value
+    if not isinstance(call, cst.Call) or code(call.func) != "reversed" or len(call.args) != 1:
+        return argument
+    numbers = call.args[0].value
+    if not isinstance(numbers, cst.Call) or code(numbers.func) != "range":
+        return argument
+    return argument.with_changes(value=cst.Subscript(numbers, _BACKWARDS))
+
+
+def _calls_for_each(call: cst.Call) -> bool:
+    values = call.args[0].value if len(call.args) == 1 else None
+    if not isinstance(values, cst.ListComp | cst.GeneratorExp):
+        return False
+    return any(isinstance(node, ast.Call) for node in ast.walk(ast.parse(code(values.elt))))
+
+
+def _is_comprehension(call: cst.Call) -> bool:
+    return len(call.args) == 1 and isinstance(call.args[0].value, cst.ListComp)
+
+
+def _comprehension(call: cst.Call) -> cst.ListComp | None:
+    """`map(lambda t: f(t), parts)` as `[f(t) for t in parts]`.
+
+    The lambda may use other names, which no compiled map can.
+    """
+    function = call.args[0].value if call.args else None
+    if not isinstance(function, cst.Lambda) or any(a.keyword or a.star for a in call.args):
+        return None
+    parameters = function.params
+    names = [parameter.name.value for parameter in parameters.params]
+    plain = len(names) == len(call.args) - 1 == len(_all_parameters(parameters))
+    if not plain or any(parameter.default is not None for parameter in parameters.params):
+        return None
+    items = [code(argument.value) for argument in call.args[1:]]
+    source = items[0] if len(items) == 1 else f"zip({', '.join(items)})"
+    made = expression(f"[_ for {', '.join(names)} in {source}]")
+    assert isinstance(made, cst.ListComp)
+    return made.with_changes(elt=function.body)
+
+
+def _of_partial(call: cst.Call, name: str) -> cst.ListComp | None:
+    """`map(partial(torch.cat, dim=1), pairs)` as `[torch.cat(item, dim=1) for item in pairs]`."""
+    partial = call.args[0].value if len(call.args) == 2 else None
+    if not isinstance(partial, cst.Call) or code(partial.func) not in _PARTIAL or not partial.args:
+        return None
+    if any(argument.star for argument in (*partial.args, *call.args)):
+        return None
+    function, *held = [code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in partial.args]
+    places = sum(argument.keyword is None for argument in partial.args) - 1
+    arguments = ", ".join([*held[:places], name, *held[places:]])
+    made = expression(f"[{function}({arguments}) for {name} in {code(call.args[1].value)}]")
+    assert isinstance(made, cst.ListComp)
+    return made
+
+
+def _all_parameters(parameters: cst.Parameters) -> list[object]:
+    found: list[object] = [
+        *parameters.params,
+        *parameters.posonly_params,
+        *parameters.kwonly_params,
+    ]
+    if isinstance(parameters.star_arg, cst.Param):
+        found.append(parameters.star_arg)
+    if parameters.star_kwarg is not None:
+        found.append(parameters.star_kwarg)
+    return found

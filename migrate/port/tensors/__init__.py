@@ -1,0 +1,1 @@
+"""Tensors that are changed or kept: what a write means where another name may see it."""

@@ -1,0 +1,75 @@
+"""`np.sqrt(2) * x`: numpy takes a MindSpore tensor for an array, and its gradient is lost.
+
+torch's tensors tell numpy to leave such an operation to them.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.port.context import Context
+from migrate.port.statements.compiled_code import CompiledCode
+from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.nodes import expression
+from migrate.resolve.values import Instance, Known, is_tensor, options_of
+
+_NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.bool"})
+Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
+
+
+class NumpyOperands(CompiledCode):
+    """Makes Python numbers of numpy's, and tensors of its arrays, before a tensor meets them."""
+
+    def leave_BinaryOperation(
+        self, original_node: cst.BinaryOperation, updated_node: cst.BinaryOperation
+    ) -> cst.BaseExpression:
+        if self._numpy_left is None:
+            scope = self.context.resolution.scope
+            self._numpy_left = find_numpy_operands(scope.tree, self.context) if scope else {}
+        depth, leaf = 0, original_node.left
+        while isinstance(leaf, cst.BinaryOperation):
+            depth, leaf = depth + 1, leaf.left
+        is_number = self._numpy_left.get((id(self.partner(leaf)), depth))
+        if is_number is None:
+            return updated_node
+        name = "float" if is_number else self.spelling.name("helpers.from_numpy_operand")
+        bare = updated_node.left.with_changes(lpar=[], rpar=[])
+        return updated_node.with_changes(left=cst.Call(func=expression(name), args=[cst.Arg(bare)]))
+
+
+def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]:
+    """Left operands that numpy made, beside a tensor; True where it is surely one number."""
+    found: dict[Spine, bool] = {}
+    for node in every_node(tree):
+        if (
+            isinstance(node, ast.BinOp)
+            and is_tensor(context.type(node.right))
+            and _is_numpy(context.type(node.left))
+        ):
+            depth, leaf = 0, node.left
+            while isinstance(leaf, ast.BinOp):
+                depth, leaf = depth + 1, leaf.left
+            found[id(leaf), depth] = _is_number(node.left, context)
+    return found
+
+
+def _is_numpy(value: object) -> bool:
+    return any(
+        isinstance(option, Instance) and option.cls == "numpy.ndarray"
+        for option in options_of(value)  # type: ignore[arg-type]
+    )
+
+
+def _is_number(node: ast.expr, context: Context) -> bool:
+    """A function of numbers gives a number."""
+    if isinstance(node, ast.BinOp):
+        return _is_number(node.left, context) and _is_number(node.right, context)
+    if isinstance(node, ast.Call) and _is_numpy(context.type(node)):
+        return bool(node.args) and all(_is_number(argument, context) for argument in node.args)
+    return all(
+        (isinstance(option, Instance) and option.cls in _NUMBERS)
+        or (isinstance(option, Known) and isinstance(option.value, int | float))
+        for option in options_of(context.type(node))
+    )

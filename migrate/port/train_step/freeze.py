@@ -1,0 +1,64 @@
+"""What a program does elsewhere: freezes parameters, cycles momentums, reads gradients."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from migrate.project import Project, ReadProblem, SourceFile
+
+# torch's optimizers pass frozen parameters by, MindSpore's do not.
+# `p.requires_grad = flag`, `nn.Parameter(x, requires_grad=False)`, `net.requires_grad_(False)`
+_SETS = re.compile(r"\.requires_grad\s*=(?!=)|requires_grad\s*=\s*False|requires_grad_\(")
+# ... and those of them that may thaw what was frozen
+_THAWS = re.compile(r"\.requires_grad\s*=(?!=|\s*False)|requires_grad_\((?!\s*False)")
+
+# `p.grad`, but neither autograd.grad(...) nor a function's own name
+_GRADIENTS = re.compile(r"(?<!autograd)\.grad\b(?!\s*\()")
+
+# f"{loss:.3f}", "{:6.2f}", ':.4e' for a format that is put together: numbers, or tensors of one
+_FORMATS = re.compile(r":[ <>^+]?\d*,?(\.\d+)?[efgEFG%]['\"}]")
+_BACKWARD = re.compile(r"\.backward\(")
+
+_CYCLES = re.compile(r"\b(OneCycleLR|CyclicLR)\b")
+
+
+def sets_requires_grad(project: Project) -> bool:
+    """Somewhere in these files requires_grad is set, not only looked at."""
+    return _any_has(tuple(project.files), _SETS)
+
+
+def thaws(project: Project) -> bool:
+    """Parameters may be frozen when the optimizer is made, and trained later."""
+    return _any_has(tuple(project.files), _THAWS)
+
+
+def cycles_momentum(project: Project) -> bool:
+    """A schedule moves the momentum too: MindSpore's AdamW would compile anew every step."""
+    return _any_has(tuple(project.files), _CYCLES)
+
+
+def formats_values(project: Project) -> bool:
+    """Somewhere in these files values are formatted as numbers, in a program that trains."""
+    return trains(project) and _any_has(tuple(project.files), _FORMATS)
+
+
+def trains(project: Project) -> bool:
+    """Somewhere in these files there is a backward pass."""
+    return _any_has(tuple(project.files), _BACKWARD)
+
+
+def reads_gradients(project: Project, except_in: SourceFile | None = None) -> bool:
+    """Somewhere in these files the gradients of parameters are looked at or changed."""
+    return _any_has(tuple(f for f in project.files if f is not except_in), _GRADIENTS)
+
+
+@lru_cache(maxsize=8)
+def _any_has(files: tuple[SourceFile, ...], sign: re.Pattern[str]) -> bool:
+    for file in files:
+        try:
+            if sign.search(file.read()):
+                return True
+        except ReadProblem:
+            continue
+    return False

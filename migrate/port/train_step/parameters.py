@@ -1,0 +1,104 @@
+"""Could a statement's result depend on parameters, or is it only data?
+
+When in doubt it could: a forward pass left out of the step would silently train nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import deque
+
+from migrate.port.context import Context, is_module_value
+from migrate.resolve.values import (
+    UNKNOWN,
+    Instance,
+    Method,
+    ProjectClass,
+    ProjectFunction,
+    Value,
+    is_tensor,
+    options_of,
+)
+
+_MODEL_WORDS = ("model", "net", "criterion", "loss_fn", "encoder", "decoder", "critic", "actor")
+_DATA_WORDS = (
+    "augment", "batch", "collate", "data", "iter", "loader", "logger", "meter", "metric", "mixup",
+    "preprocess", "processor", "sampler", "timer", "tokenizer", "transform", "writer",
+)  # fmt: skip
+_DEPTH = 3  # functions that call functions
+
+
+def may_use_parameters(node: ast.AST, context: Context, depth: int = _DEPTH) -> bool:
+    """Somewhere in here a module is called or looked into, or something unknown that may be one."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call):
+            if _calls_parameters(inner, context, depth):
+                return True
+        elif isinstance(inner, ast.Attribute) and is_module_value(context.type(inner.value)):
+            kind = context.type(inner)
+            if kind is UNKNOWN or any(is_tensor(option) for option in options_of(kind)):
+                return True
+        if isinstance(inner, ast.Name | ast.Attribute) and is_parameter(context.type(inner)):
+            return True
+    return False
+
+
+def runs_forward(node: ast.AST, context: Context) -> bool:
+    """A module, or something unknown that may be one, is called in here, or parameters are used.
+
+    `policy.saved_log_probs` is neither: that forward pass was run elsewhere.
+    """
+    return any(
+        (isinstance(inner, ast.Call) and _calls_parameters(inner, context, _DEPTH))
+        or (isinstance(inner, ast.Name | ast.Attribute) and is_parameter(context.type(inner)))
+        or (isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters"))
+        for inner in ast.walk(node)
+    )
+
+
+def is_parameter(value: Value) -> bool:
+    """A parameter, whatever else the value may be."""
+    return any(
+        isinstance(option, Instance) and option.cls == "torch.nn.Parameter"
+        for option in options_of(value)
+    )
+
+
+def _calls_parameters(call: ast.Call, context: Context, depth: int) -> bool:
+    function = call.func
+    if any(is_module_value(context.type(argument)) for argument in (function, *call.args)):
+        return True
+    if context.usage(function) is not None:
+        return False  # one of torch's own functions or tensor methods; its arguments are looked at
+    kinds = options_of(context.type(function))
+    if kinds and all(kind is not UNKNOWN for kind in kinds):
+        return any(_kind_uses_parameters(kind, context, depth) for kind in kinds)
+    return _sounds_like_parameters(function, context)
+
+
+def _kind_uses_parameters(kind: Value, context: Context, depth: int) -> bool:
+    if isinstance(kind, Instance) and isinstance(kind.cls, ProjectClass):
+        kind = kind.cls.body.get("__call__", UNKNOWN)
+    elif isinstance(kind, Method) and isinstance(kind.function, ProjectFunction):
+        kind = kind.function
+    if not isinstance(kind, ProjectFunction):
+        return False
+    body = kind.node.body if isinstance(kind.node.body, list) else [kind.node.body]
+    return depth == 0 or any(may_use_parameters(part, context, depth - 1) for part in body)
+
+
+def _sounds_like_parameters(function: ast.expr, context: Context) -> bool:
+    """Nothing is known of what is called: its name must do."""
+    if isinstance(function, ast.Name):
+        name = function.id.lower()
+        return not hasattr(builtins, function.id) and any(word in name for word in _MODEL_WORDS)
+    if not isinstance(function, ast.Attribute):
+        return True
+    receiver = function.value
+    if context.table.get(f"torch.Tensor.{function.attr}") is not None or any(
+        hasattr(kind, function.attr) for kind in (deque, dict, list, set, str)
+    ):
+        return False  # x.float(), batch.items(), losses.append(x): a method of data
+    words = f"{ast.unparse(receiver).rpartition('.')[2]} {function.attr}".lower()
+    return not any(word in words for word in _DATA_WORDS)

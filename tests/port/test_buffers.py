@@ -1,0 +1,73 @@
+"""Buffers and kept tensors: what changes must change in Graph mode too."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+HEAD = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("fixed", torch.ones(3))
+        self.register_buffer("mask", None, persistent=False)
+        self.cache = torch.zeros(4, 3)
+
+"""
+
+
+def lines(port, text: str) -> list[str]:
+    ported = port(HEAD + indent(dedent(text).lstrip(), "    "))
+    assert not ported.findings, ported.findings
+    return [line.strip() for line in ported.text.splitlines()]
+
+
+def test_items_are_changed_in_a_copy(port) -> None:
+    text = lines(
+        port,
+        """
+        def forward(self, x):
+            self.step(x)
+            return x
+
+        def step(self, cache):
+            self.mean[0] = 1
+            self.cache[:2] += cache
+        """,
+    )
+    start = text.index("mean = self.mean.copy()")
+    assert text[start : start + 6] == [
+        "mean = self.mean.copy()",
+        "mean[0] = 1",
+        "self.mean = mean",
+        "new_cache = self.cache.copy()",
+        "new_cache[:2] += cache",
+        "self.cache = new_cache",
+    ]
+
+
+def test_who_needs_the_old_value_gets_a_copy(port) -> None:
+    text = lines(
+        port,
+        """
+        def forward(self, x):
+            old = self.mean
+            y = x * self.mean
+            self.mean = x
+            z = x * self.mean
+            return y, z, old, self.mean
+        """,
+    )
+    assert "old = self.mean.copy()" in text
+    assert "y = x * self.mean.copy()" in text
+    assert "z = x * self.mean" in text
+    assert "return y, z, old, self.mean.copy()" in text
+
+
+def test_what_keeps_the_value_is_no_change(port) -> None:
+    text = lines(port, "def forward(self, x):\n    return x + self.fixed.requires_grad_(False)\n")
+    assert 'self.register_buffer("fixed", ops.ones(3))' in text

@@ -1,0 +1,129 @@
+"""torch looked up by a name that only the running program knows."""
+
+from __future__ import annotations
+
+import pytest
+
+HEAD = "import importlib\nimport torch\nfrom torch import nn, optim\n\n\n"
+
+
+def codes(result) -> list[str]:
+    return [finding.code for finding in result.findings]
+
+
+@pytest.mark.parametrize(
+    ("source", "ported"),
+    [
+        (
+            "def make(name, p):\n    return getattr(optim, name)(p, lr=0.1)\n",
+            "getattr(helpers.optimizers_by_name, name)(p, lr=0.1)",
+        ),
+        (
+            "def make(name, p):\n    return torch.optim.__dict__[name](p)\n",
+            "vars(helpers.optimizers_by_name)[name](p)",
+        ),
+        (
+            "def make(name, o):\n    return getattr(optim.lr_scheduler, name)(o, 3)\n",
+            "getattr(helpers.schedules_by_name, name)(o, 3)",
+        ),
+        (
+            "def init_obj(module, name, *rest):\n    return getattr(module, name)(*rest)\n\n\n"
+            "o = init_obj(torch.optim, 'SGD', [])\n",
+            "init_obj(helpers.optimizers_by_name, 'SGD', [])",
+        ),
+    ],
+)
+def test_optimizers_and_schedules_are_found_by_their_names(port, source: str, ported: str) -> None:
+    result = port(HEAD + source)
+    assert not result.findings
+    assert ported in result.text
+
+
+@pytest.mark.parametrize(
+    "expression", ["getattr(nn, name)()", "nn.__dict__[name]()", "getattr(torch, name)"]
+)
+def test_other_namespaces_are_left_to_the_reader(port, expression: str) -> None:
+    assert codes(port(HEAD + f"def make(name):\n    return {expression}\n")) == ["MS311"]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "eval('nn.' + name)()",
+        "eval(f'torch.nn.{name}')",
+        "importlib.import_module('torch.nn')",
+        "find('torch.nn.Conv2d')",
+    ],
+)
+def test_text_that_names_torch_is_flagged(port, expression: str) -> None:
+    result = port(HEAD + f"def make(name, find):\n    return {expression}\n")
+    assert codes(result) == ["MS317"]
+    assert result.text.count("# ms-migrate: MS317") == 1
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "eval('1 + ' + name)",
+        "'torch.pt'",
+        "importlib.import_module(name)",
+        "'see torch.nn.Conv2d for more'",
+        "'torch.distributed'",
+    ],
+)
+def test_other_text_is_not(port, expression: str) -> None:
+    source = HEAD + f"x = torch.ones(2)\n\n\ndef make(name):\n    return {expression}\n"
+    assert codes(port(source)) == []
+
+
+def test_a_member_of_a_plain_value(port) -> None:
+    result = port(HEAD + "major = int(torch.__version__.split('.')[0])\n")
+    assert not result.findings
+    assert "major = int(mindspore.__version__.split('.')[0])" in result.text
+
+
+def test_what_is_handed_through_keeps_its_type(port) -> None:
+    source = """\
+        import torch
+        from torch import nn
+
+        model = torch.compile(nn.Linear(2, 2), mode="max-autotune")
+        model.eval()
+        print(torch.jit.script(model)(torch.ones(1, 2)).size())
+
+
+        @torch.compile
+        def double(x: torch.Tensor):
+            return x.size(0) * 2
+        """
+    result = port(source)
+    assert not result.findings
+    assert "model = nn.Dense(2, 2)\nmodel.set_train(False)\n" in result.text
+    assert "print(model(ops.ones((1, 2))).shape)" in result.text
+    assert "\n\ndef double(x: Tensor):" in result.text
+
+
+@pytest.mark.parametrize(
+    ("namespace", "piece"),
+    [
+        ("torch.optim", "optimizers_by_name"),
+        ("torch.optim.lr_scheduler", "schedules_by_name"),
+    ],
+)
+def test_every_class_that_is_ported_can_be_found_by_name(table, namespace: str, piece: str) -> None:
+    from migrate.port.helper_files.pieces import helper_index
+
+    (text,) = (
+        definition.source
+        for definition in helper_index().closure([piece])
+        if definition.source.startswith(f"class {piece}")
+    )
+    held = {line.split()[0] for line in text.splitlines() if " = " in line}
+    bases = {"Optimizer", "LRScheduler", "_LRScheduler"}
+    rows = table.children(namespace)
+    wanted = {
+        name.rpartition(".")[2]
+        for name, entry in rows.items()
+        if entry.kind == "class" and entry.status != "missing"
+    }
+    assert wanted - bases <= held

@@ -1,0 +1,164 @@
+"""Python that Graph mode refuses, in forms that it takes."""
+
+from __future__ import annotations
+
+HEAD = "import torch\nfrom torch import nn\n\n\n"
+
+
+def ported(port, text: str) -> str:
+    result = port(HEAD + text)
+    assert not result.findings, result.findings
+    return result.text
+
+
+FORWARD = """\
+class Net(nn.Module):
+    def forward(self, x, *parts):
+        {0}
+        return x
+"""
+
+
+def test_del_goes_from_what_is_compiled_and_stays_elsewhere(port) -> None:
+    assert "del" not in ported(port, FORWARD.format("y = x + 1\n        del y"))
+    assert "del y" in ported(port, "def load():\n    y = torch.zeros(3)\n    del y\n")
+
+
+def test_map_with_a_lambda_becomes_a_comprehension(port) -> None:
+    text = ported(port, FORWARD.format("a, b = map(lambda t: t + x, parts)"))
+    assert "a, b = [t + x for t in parts]" in text
+    text = ported(port, FORWARD.format("c = list(map(lambda t, s: t * s + x, parts, parts))"))
+    assert "c = [t * s + x for t, s in zip(parts, parts)]" in text
+
+
+def test_map_with_a_partial_becomes_a_comprehension(port) -> None:
+    body = "a, b = map(partial(torch.cat, dim=-2), ((x, x), (x, x)))"
+    text = port("from functools import partial\n" + HEAD + FORWARD.format(body)).text
+    assert "a, b = [helpers.cat(item, dim=-2) for item in ((x, x), (x, x))]" in text
+    assert "partial" not in text
+
+
+def test_numpy_leaves_operations_with_tensors_to_the_tensor(port) -> None:
+    body = (
+        "y = np.sqrt(2) * x + np.sqrt(2) / 2 * x\n        z = self.scale * x\n        x = x * np.pi"
+    )
+    text = ported(
+        port,
+        "import numpy as np\n"
+        + FORWARD.format(body).replace(
+            "    def forward",
+            "    def __init__(self, d):\n        super().__init__()\n"
+            "        self.scale = np.sqrt(d)\n\n    def forward",
+        ),
+    )
+    assert "y = float(np.sqrt(2)) * x + float(np.sqrt(2) / 2) * x" in text
+    assert "z = helpers.from_numpy_operand(self.scale) * x" in text
+    assert "x = x * np.pi" in text
+
+
+def test_stars_that_fill_varargs_become_a_tuple(port) -> None:
+    text = ported(port, FORWARD.format("y = torch.zeros(*x.shape[:-1], 1, dtype=torch.float32)"))
+    assert "ops.zeros((*x.shape[:-1], 1), dtype=mindspore.float32)" in text
+
+
+def test_methods_called_on_the_class(port) -> None:
+    assert "y = x.sum(dim=1)" in ported(port, FORWARD.format("y = torch.Tensor.sum(x, dim=1)"))
+
+
+def test_lists_are_no_shapes(port) -> None:
+    text = ported(port, FORWARD.format("sizes = list(x.shape)\n        y = x.repeat(sizes)"))
+    assert "ops.tile(x, tuple(sizes))" in text
+    assert "ops.tile(x, (1, 2))" in ported(port, FORWARD.format("y = x.repeat([1, 2])"))
+
+
+def test_old_tensor_types_in_annotations(port) -> None:
+    text = ported(
+        port, "def f(x: torch.LongTensor, y: 'torch.FloatTensor'):\n    return x.view(-1)\n"
+    )
+    assert "def f(x: Tensor, y: 'Tensor'):" in text
+
+
+def test_pop_stands_on_a_line_of_its_own(port) -> None:
+    text = ported(
+        port, FORWARD.format("h = list(parts)\n        x = torch.cat([x, h.pop()], dim=1)")
+    )
+    assert "        last = h.pop()\n        x = ops.cat([x, last], axis=1)\n" in text
+    text = ported(port, FORWARD.format("h = list(parts)\n        y = h.pop()"))
+    assert "        y = h.pop()\n" in text
+
+
+def test_layers_are_reversed_by_slicing(port) -> None:
+    """Graph mode's reversed() takes numbers, not Cells; a range stays."""
+    net = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
+
+    def forward(self, x):
+        seen = [x]
+        for layer in reversed(self.layers):
+            x = layer(x)
+            seen.append(x)
+        for i, layer in reversed(list(enumerate(self.layers))):
+            x = layer(x)
+        for i in reversed(range(2)):
+            x = x + seen[i]
+        for i, layer in zip(reversed(range(2)), self.layers):
+            x = layer(x) * 2**i
+        for a, b in zip(reversed(seen), seen):
+            x = x + a * b
+        return x
+"""
+    text = ported(port, net)
+    assert "for layer in self.layers[::-1]:" in text
+    assert "in list(enumerate(self.layers))[::-1]:" in text
+    assert "in reversed(range(2)):" in text
+    assert "in zip(range(2)[::-1], self.layers):" in text
+    assert "zip(seen[::-1], seen)" in text
+    outside = "def names(parts: list):\n    return torch.stack(list(reversed(parts)))\n"
+    assert "reversed(parts)" in ported(port, outside)
+
+
+def test_a_static_forward_gets_its_receiver(port) -> None:
+    net = """\
+class Swish(nn.Module):
+    @staticmethod  # pure
+    def forward(x):
+        return x * x.sigmoid()
+"""
+    text = ported(port, net)
+    assert "    # pure\n    def construct(self, x):\n" in text
+    assert "staticmethod" not in text
+
+
+def test_functions_of_math_are_named_with_their_module(port) -> None:
+    text = port(
+        "import torch\nfrom math import pi, sqrt\nfrom torch import nn\n\n\n"
+        + FORWARD.format("x = x.reshape(int(sqrt(x.shape[0])), -1) * pi")
+    ).text
+    assert "x.reshape(int(math.sqrt(x.shape[0])), -1) * pi" in text
+    assert "import math\n" in text and "from math import pi\n" in text
+    again = port("import math\n" + HEAD + FORWARD.format("x = x * math.sqrt(2)")).text
+    assert again.count("import math") == 1
+
+
+def test_devices_that_nobody_reads_are_not_asked_for(port) -> None:
+    body = "b, n, device = *x.shape, x.device\n        x = x + torch.arange(n, device=device)"
+    text = ported(port, FORWARD.format(body))
+    assert "        b, n = x.shape\n" in text and "device" not in text
+    body = "k, device, kind = 2, x.device, x.dtype\n        x = torch.zeros(k, device=device)"
+    assert "        k, kind = 2, x.dtype\n" in ported(port, FORWARD.format(body))
+    body = "k, device = 2, x.device\n        x = torch.zeros(k, device=device)"
+    assert "        k = 2\n" in ported(port, FORWARD.format(body))
+
+
+def test_a_device_that_is_read_has_a_line_of_its_own(port) -> None:
+    body = "k, device, kind = 2, x.device, x.dtype\n        x = self.made(x, device)"
+    text = ported(port, FORWARD.format(body))
+    assert "        device = x.device\n        k, kind = 2, x.dtype\n" in text
+
+
+def test_numbers_for_truth_values(port) -> None:
+    assert "nn.Dense(3, 4, has_bias=True)" in ported(port, "layer = nn.Linear(3, 4, 1)\n")
+    assert "has_bias=False" in ported(port, "layer = nn.Conv2d(3, 4, 1, bias=0)\n")

@@ -1,0 +1,134 @@
+"""Programs that look for gradients where torch leaves them: at the parameters."""
+
+from __future__ import annotations
+
+from tests.port.test_train_step import lines, ported
+
+
+def test_a_program_that_reads_gradients_finds_them_at_the_parameters(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer):
+            model.train()
+            for x, y in loader:
+                optimizer.zero_grad()
+                loss = F.cross_entropy(model(x), y)
+                loss.backward()
+                for p in model.parameters():
+                    p.grad.data.clamp_(-1, 1)
+                optimizer.step()
+        """,
+    )
+    assert not findings
+    found = lines(text)
+    assert "gradients = helpers.ParameterGradients(optimizer.parameters)" in found
+    assert "gradients.add(grads)" in found
+    assert "p.grad = p.grad.clamp(min=-1, max=1)" in found
+    assert "optimizer(gradients.values)" in found
+
+
+def test_without_an_optimizer_the_models_that_run_are_trained(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, lr: float):
+            model.train()
+            for x, y in loader:
+                model.zero_grad()
+                loss = F.cross_entropy(model(x), y)
+                loss.backward()
+                for p in model.parameters():
+                    p.data.add_(p.grad, alpha=-lr)
+        """,
+    )
+    assert not findings
+    weights = "model.trainable_params()"
+    assert f"helpers.value_and_grad(forward_step, None, {weights})" in text
+    assert f"gradients = helpers.ParameterGradients({weights})" in text
+    assert "gradients.clear()" in text and "p.grad" in text
+
+
+def test_the_gradient_of_a_plain_tensor_is_reported(port) -> None:
+    _, findings = ported(
+        port,
+        """
+        def attack(model: nn.Module, x: torch.Tensor, y: torch.Tensor):
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            return x.grad.sign()
+        """,
+    )
+    assert {f.api for f in findings} >= {"torch.Tensor.grad"}
+
+
+def test_a_step_in_another_loop_is_not_taken(port) -> None:
+    _, findings = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizers: list[torch.optim.Optimizer]):
+            for x, y in loader:
+                loss = F.cross_entropy(model(x), y)
+                loss.backward()
+            for optimizer in optimizers:
+                optimizer.step()
+        """,
+    )
+    assert any("does not step" in f.message for f in findings)
+
+
+def test_a_wrapper_gives_what_its_network_gives(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        class Net(nn.Module):
+            def forward(self, x):
+                return x.mean(1), x
+
+        def main(loader: DataLoader, many: bool):
+            model = Net()
+            if many:
+                model = torch.nn.parallel.DistributedDataParallel(model)
+            else:
+                model = nn.DataParallel(model).cuda()
+            train(model, loader, torch.optim.SGD(model.parameters(), lr=0.1))
+
+        def train(model, loader, optimizer):
+            model.train()
+            for x, y in loader:
+                output, features = model(x)
+                loss = F.cross_entropy(output, y)
+                show(output, features)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+
+        def show(output, features):
+            print(output.size(0), features.size())
+        """,
+    )
+    assert not findings
+    assert "output.shape[0], features.shape" in text
+    # A result is no model, and what was only a wrapper leaves nothing behind.
+    assert text.count("set_train()") == 1
+    assert "many:" not in text.replace("many: bool", "") and "pass" not in text
+
+
+def test_a_context_that_is_kept_casts_the_models_run_in_it(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer, on_cpu):
+            ctx = open("x") if on_cpu else torch.autocast("cuda", dtype=torch.float16)
+            model.train()
+            for x, y in loader:
+                optimizer.zero_grad()
+                with ctx:
+                    loss = F.cross_entropy(model(x), y)
+                loss.backward()
+                optimizer.step()
+        """,
+    )
+    assert not findings
+    assert "else helpers.Autocast(dtype=mindspore.float16)" in text
+    assert "helpers.cast_within(ctx, model)" in text and "with ctx" not in text

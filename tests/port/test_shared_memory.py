@@ -1,0 +1,40 @@
+"""Changes in place that another value would show in torch: reported, never lost in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x: torch.Tensor):\n"
+
+
+def codes(port, *lines: str) -> list[str]:
+    return [f.code for f in port(HEAD + "".join(f"    {line}\n" for line in lines)).findings]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("y = x[0]", "y += 1", "return x"),
+        ("y = x.view(-1)", "y.mul_(2)", "return x"),
+        ("y = x[:, 1:2]", "y[0] = 1", "return x"),
+        ("y = x.T", "x.add_(1)", "return y"),
+        ("y = 1 + torch.sigmoid_(x)", "return x * y"),
+        ("y = 1 + F.relu(x, inplace=True)", "return x * y"),
+    ],
+)
+def test_what_others_could_see_is_reported(port, lines: tuple[str, ...]) -> None:
+    assert codes(port, *lines) == ["MS403"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("y = x[0]", "y += 1", "return y"),
+        ("y = x[x > 0]", "y += 1", "return x + y.sum()"),
+        ("y = x.clone()", "y[0] = 1", "return x + y"),
+        ("y = x.view(-1)", "y = y + 1", "return x.view(-1) + y"),
+        ("y = 1 + torch.sigmoid_(x)", "return y"),
+    ],
+)
+def test_what_nobody_sees_is_not(port, lines: tuple[str, ...]) -> None:
+    assert codes(port, *lines) == []
