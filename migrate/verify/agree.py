@@ -61,7 +61,7 @@ def judged(expected: Any, actual: Any, *, values: bool = True, gradient: bool = 
     reason = difference(expected, actual, values=values, gradient=gradient)
     if not reason:
         return "agrees"
-    if not difference(expected, actual, values=values, gradient=gradient, slack=_LOOSE):
+    if values and not difference(expected, actual, gradient=gradient, slack=_LOOSE):
         return f"agrees: roughly, {reason}"
     return f"disagrees: {reason}"
 
@@ -79,7 +79,7 @@ def _leaf(expected: Any, actual: Any, values: bool, gradient: bool, slack: float
         return f"dtype {dtype_name(actual.dtype)}, torch {dtype_name(expected.dtype)}"
     if values:
         return _numbers(expected, actual, gradient, slack)
-    return _distribution(expected, actual)
+    return _distribution(expected, actual, slack)
 
 
 def _plain(expected: Any, actual: Any, values: bool) -> str:
@@ -122,7 +122,7 @@ def _numbers(expected: Any, actual: Any, gradient: bool, slack: float) -> str:
     return _said(left, right, wrong, float(absolute)) if bool(wrong.any()) else ""
 
 
-def _distribution(expected: Any, actual: Any) -> str:
+def _distribution(expected: Any, actual: Any, slack: float) -> str:
     """Random values: the two-sample Kolmogorov-Smirnov statistic, where there are enough."""
     import torch
 
@@ -134,7 +134,7 @@ def _distribution(expected: Any, actual: Any) -> str:
     below = [torch.searchsorted(part, every, right=True) / part.numel() for part in (left, right)]
     gap = float((below[0] - below[1]).abs().max())
     # Beyond this bound equal distributions come once in ten million times.
-    limit = 2.9 * (2 / left.numel()) ** 0.5
+    limit = 2.9 * slack * (2 / left.numel()) ** 0.5
     return (
         f"another distribution (Kolmogorov-Smirnov {gap:.3f}, bound {limit:.3f})"
         if gap > limit

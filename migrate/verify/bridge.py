@@ -11,6 +11,8 @@ def to_mindspore(value: Any) -> Any:
     import numpy
 
     plain = value.detach().resolve_conj().resolve_neg()
+    if str(plain.dtype) == "torch.bfloat16":  # numpy has no such dtype
+        return to_mindspore(plain.float()).astype(mindspore.bfloat16)
     array = numpy.array(plain.numpy(), copy=True, order="C")
     return mindspore.Tensor(array)
 

@@ -140,6 +140,9 @@ def _tallies(notes: dict[str, Notes], table: Table) -> tuple[dict[str, Tally], d
     rows: dict[str, Tally] = {}
     for key in sorted(notes):
         by_row(notes[key], rows, canonical)
+    for name, tally in rows.items():
+        entry = table.get(name)
+        tally.note = entry.note if entry is not None else ""
     return rows, {key: of_case(found) for key, found in notes.items()}
 
 

@@ -91,6 +91,8 @@ def sentence(found: dict[str, Any], versions: dict[str, str], platform: str, row
         if stage in found:
             parts.append(f"{word} {found[stage]}")
     parts += [f"{dtype} {count}" for dtype, count in found.get("dtypes", {}).items()]
+    if found.get("errors"):
+        parts.append(f"torch's errors {found['errors']}")
     if found.get("refused"):
         parts.append(f"{found['refused']} refused by the porter")
     if found.get("random"):

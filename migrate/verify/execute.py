@@ -44,6 +44,9 @@ def run_trial(
     if plan is not None:
         reach("gradient", outcome)
         outcome["gradient"] = _gradient(plan, ported, arguments)
+        if trial.doubtful and outcome["gradient"].startswith("disagrees"):
+            del outcome["gradient"]
+            plan = None
     if trial.graph:
         reach("graph", outcome)
         outcome["graph"] = _graph(trial, (reference, expected), plan, ported, arguments)
@@ -58,16 +61,39 @@ def _torch_forward(trial: Trial, reference: Callable[..., Any]) -> tuple[Any, li
         for leaf, value in zip(leaves, trial.inputs, strict=True):
             leaf.requires_grad_(bool(value.requires_grad))
     try:
-        torch.manual_seed(2)
-        again = reference(*(value.detach().clone() for value in trial.inputs))
         torch.manual_seed(1)
         # Some operators change their input in place, which a leaf would not allow.
         expected = reference(*(leaf.clone() if _changes(trial) else leaf for leaf in leaves))
+        draws = _other_draws(trial, reference)
     except Exception as error:
         raise TorchFails(f"{type(error).__name__}: {error}") from None
-    if difference(_detached(expected), _detached(again)):
-        trial.random = True
+    trial.random |= any(difference(_detached(expected), draw) for draw in draws)
+    if trial.random:
+        # Draws that differ in distribution among themselves can judge no other draw by it.
+        trial.clustered = any(
+            difference(_detached(expected), draw, values=False, slack=0.7) for draw in draws
+        )
     return expected, leaves
+
+
+def _other_draws(trial: Trial, reference: Callable[..., Any]) -> list[Any]:
+    """The same call with other random numbers; a few, since pooling often hides one draw."""
+    import torch
+
+    draws = []
+    for seed in range(2, 6):
+        torch.manual_seed(seed)
+        draws.append(_detached(reference(*(value.detach().clone() for value in trial.inputs))))
+    return draws
+
+
+def _emptied(value: Any) -> Any:
+    """Shape and dtype alone."""
+    import torch
+
+    if isinstance(value, dict | list | tuple):
+        return tuple(map(_emptied, flat(value)))
+    return torch.zeros_like(value) if torch.is_tensor(value) else value
 
 
 def _changes(trial: Trial) -> bool:
@@ -77,7 +103,9 @@ def _changes(trial: Trial) -> bool:
 def _verdict(trial: Trial, reference: Callable[..., Any], expected: Any, actual: Any) -> str:
     values = not trial.random
     plain = values and trial.process is None
-    verdict = judged(_detached(expected), actual, values=plain)
+    shown = _detached(expected)
+    verdict = judged(_emptied(shown), _emptied(actual)) if trial.clustered else ""
+    verdict = verdict or judged(shown, actual, values=plain)
     if verdict == AGREES and values and trial.process is not None:
         try:
             verdict = judged(_detached(trial.process(expected)), trial.process(actual))
@@ -163,7 +191,9 @@ def _gradient(plan: Any, ported: Callable[..., Any], arguments: list[Any]) -> st
             total = None
             for output, weight in zip(flat(ported(*inputs)), weights, strict=True):
                 if weight is not None:
-                    part = (output * weight).sum()
+                    if output.dtype == mindspore.bfloat16:  # which the sum has no kernel for
+                        output = output.astype(mindspore.float32)
+                    part = (output * weight.astype(output.dtype)).sum()
                     total = part if total is None else total + part
             return total
 

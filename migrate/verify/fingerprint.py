@@ -42,7 +42,7 @@ def _helpers(overload: Overload) -> list[str]:
 
 @cache
 def _helper_text(name: str) -> str:
-    from migrate.port.helper_source import helper_index
+    from migrate.port.helper_files.pieces import helper_index
 
     index = helper_index()
     return "\n".join(definition.source for definition in index.closure([name]))
@@ -54,5 +54,6 @@ def _rule_text(name: str) -> str:
     for path in sorted(folder.glob("*.py")):
         text = path.read_text(encoding="utf-8")
         if re.search(rf"^def {re.escape(name)}\(", text, re.MULTILINE):
-            return text
+            # Where a rule imports from changes nothing of what it writes.
+            return re.sub(r"^(from|import) .*\n", "", text, flags=re.MULTILINE)
     return ""

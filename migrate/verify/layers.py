@@ -302,7 +302,7 @@ def program(key: str) -> tuple[list[Layer | str], str]:
 
 def run_case(key: str, folder: Path, start: int, note: Any) -> None:
     """Note every sample of one module."""
-    from migrate.verify.session import at_the_edge, ported_programs
+    from migrate.verify.session import at_the_edge, ported_programs, without_batch
 
     layers, text = program(key)
     both = ported_programs(text, folder)
@@ -323,8 +323,8 @@ def run_case(key: str, folder: Path, start: int, note: Any) -> None:
                 outcome = run_layer(layer, getattr(both.theirs, name), getattr(both.ours, name))
             except Exception as error:
                 outcome = {"skipped": f"{type(error).__name__}: {error}"[:200]}
-        if at_the_edge(layer.inputs):
-            record["edge"] = True
+        if edge := at_the_edge(layer.inputs) or without_batch(layer.api, layer.inputs):
+            record["edge"] = edge
         if any(not text.startswith("agrees") for text in outcome.values()):
             made = next(line for line in layer.text.splitlines() if "self.layer =" in line)
             record["call"] = made.strip().removeprefix("self.layer = ")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from migrate.verify.own_members import MEMBERS
 from migrate.verify.own_samples import INITS, SAMPLES
 from migrate.verify.program import Trial
 from migrate.verify.session import run_trials
@@ -14,12 +15,18 @@ PREFIX = "own:"
 
 
 def case_names() -> dict[str, list[str]]:
-    return {f"{PREFIX}{api}": [api] for api in sorted({*SAMPLES, *INITS})}
+    return {f"{PREFIX}{api}": [api] for api in sorted({*SAMPLES, *INITS, *MEMBERS})}
 
 
 def run_case(key: str, folder: Path, start: int, note: Any) -> None:
     api = key.removeprefix(PREFIX)
-    run_trials(_inits(api) if api in INITS else _expressions(api), folder, start, note)
+    trials = _inits(api) if api in INITS else _member(api) if api in MEMBERS else _expressions(api)
+    run_trials(trials, folder, start, note)
+
+
+def _member(api: str) -> list[Trial]:
+    """An attribute of a layer; layers are built outside of graphs."""
+    return [Trial(api, f"def {{name}}():\n    return {MEMBERS[api]}\n", [])]
 
 
 def _inputs() -> dict[str, Any]:
@@ -62,8 +69,15 @@ def _expressions(api: str) -> list[Trial]:
         text = f"def {{name}}({head}):\n{body}    return {last}\n"
         values = [inputs[name] for name in used]
         gradient = any(value.requires_grad for value in values)
-        trials.append(Trial(api, text, values, gradient=gradient, graph=place == 0))
+        trials.append(
+            Trial(api, text, values, gradient=gradient, graph=place == 0 and not _fills(api))
+        )
     return trials
+
+
+def _fills(api: str) -> bool:
+    """Initialisers give a Parameter new values, which no graph does."""
+    return api.startswith("torch.nn.init.") and api.endswith("_")
 
 
 def _inits(api: str) -> list[Trial]:

@@ -7,6 +7,13 @@ from __future__ import annotations
 Sample = tuple[str, tuple[tuple[int, ...] | str, ...]]
 
 LAYERS: dict[str, tuple[Sample, ...]] = {
+    "torch.nn.AdaptiveLogSoftmaxWithLoss": (
+        ("torch.nn.AdaptiveLogSoftmaxWithLoss(20, 12, [3, 7])", ((5, 20), "12: 5")),
+        (
+            "torch.nn.AdaptiveLogSoftmaxWithLoss(6, 12, [5], div_value=2.0, head_bias=True)",
+            ((5, 6), "12: 5"),
+        ),
+    ),
     "torch.nn.AlphaDropout": (("torch.nn.AlphaDropout(0.0)", ((3, 5),)),),
     "torch.nn.ChannelShuffle": (("torch.nn.ChannelShuffle(2)", ((2, 6, 3, 5),)),),
     "torch.nn.CosineSimilarity": (
@@ -32,11 +39,25 @@ LAYERS: dict[str, tuple[Sample, ...]] = {
         ("torch.nn.Dropout(0.0)", ((3, 5),)),
         ("torch.nn.Dropout(p=0.4)", ((60, 50),)),
     ),
+    "torch.nn.Dropout1d": (
+        ("torch.nn.Dropout1d(0.0)", ((2, 3, 4),)),
+        ("torch.nn.Dropout1d()", ((2, 3, 4),)),
+    ),
     "torch.nn.Dropout2d": (("torch.nn.Dropout2d(0.0)", ((2, 3, 4, 5),)),),
+    "torch.nn.Dropout3d": (
+        ("torch.nn.Dropout3d(0.0)", ((2, 3, 4, 5, 2),)),
+        ("torch.nn.Dropout3d(p=0.3)", ((2, 3, 4, 5, 2),)),
+    ),
     "torch.nn.Embedding": (
         ("torch.nn.Embedding(10, 4)", ("10: 3 5",)),
         ("torch.nn.Embedding(10, 4, padding_idx=2)", ("10: 3 5",)),
     ),
+    "torch.nn.EmbeddingBag": (
+        ("torch.nn.EmbeddingBag(10, 4)", ("10: 3 5",)),
+        ("torch.nn.EmbeddingBag(10, 4, mode='sum')", ("10: 3 5",)),
+        ("torch.nn.EmbeddingBag(10, 4, mode='max')", ("10: 3 5",)),
+    ),
+    "torch.nn.FeatureAlphaDropout": (("torch.nn.FeatureAlphaDropout(0.0)", ((2, 3, 4, 5),)),),
     "torch.nn.Flatten": (
         ("torch.nn.Flatten()", ((2, 3, 4),)),
         ("torch.nn.Flatten(0, 1)", ((2, 3, 4),)),
@@ -68,6 +89,7 @@ LAYERS: dict[str, tuple[Sample, ...]] = {
     ),
     "torch.nn.PixelShuffle": (("torch.nn.PixelShuffle(2)", ((2, 8, 3, 5),)),),
     "torch.nn.PixelUnshuffle": (("torch.nn.PixelUnshuffle(2)", ((2, 3, 4, 6),)),),
+    "torch.nn.RReLU": (("torch.nn.RReLU(0.2, 0.2)", ((3, 5),)),),
     "torch.nn.RNN": (
         ("torch.nn.RNN(5, 7)", ((4, 3, 5),)),
         ("torch.nn.RNN(5, 7, nonlinearity='relu', batch_first=True)", ((3, 4, 5),)),
@@ -76,10 +98,37 @@ LAYERS: dict[str, tuple[Sample, ...]] = {
     "torch.nn.Sequential": (
         ("torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh())", ((3, 5),)),
     ),
+    "torch.nn.TransformerDecoder": (
+        (
+            "torch.nn.TransformerDecoder(torch.nn.TransformerDecoderLayer(4, 2, 8, 0.0), 2)",
+            ((5, 3, 4), (6, 3, 4)),
+        ),
+        (
+            "torch.nn.TransformerDecoder("
+            "torch.nn.TransformerDecoderLayer(4, 2, 8, 0.0, bias=False, batch_first=True), 1, "
+            "norm=torch.nn.LayerNorm(4))",
+            ((3, 5, 4), (3, 6, 4)),
+        ),
+    ),
+    "torch.nn.TransformerEncoder": (
+        (
+            "torch.nn.TransformerEncoder("
+            "torch.nn.TransformerEncoderLayer(4, 2, 8, 0.0), 2, torch.nn.LayerNorm(4))",
+            ((5, 3, 4),),
+        ),
+    ),
     "torch.nn.TripletMarginLoss": (
         ("torch.nn.TripletMarginLoss()", ((4, 5), (4, 5), (4, 5))),
         (
             "torch.nn.TripletMarginLoss(margin=0.5, swap=True, reduction='sum')",
+            ((4, 5), (4, 5), (4, 5)),
+        ),
+    ),
+    "torch.nn.TripletMarginWithDistanceLoss": (
+        ("torch.nn.TripletMarginWithDistanceLoss()", ((4, 5), (4, 5), (4, 5))),
+        (
+            "torch.nn.TripletMarginWithDistanceLoss("
+            "distance_function=torch.nn.CosineSimilarity(), margin=0.5, swap=True)",
             ((4, 5), (4, 5), (4, 5)),
         ),
     ),

@@ -34,7 +34,6 @@ INITS: dict[str, tuple[tuple[str, str], ...]] = {
         (_LINEAR, "mode='fan_out', nonlinearity='relu'"),
         (_CONV, "0.2, 'fan_out', 'leaky_relu'"),
     ),
-    "torch.nn.init.orthogonal_": (),
     "torch.nn.init.sparse_": ((_LINEAR, "0.3"),),
 }
 
@@ -153,6 +152,103 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "torch.is_tensor": ("torch.is_tensor(x)",),
     "torch.is_floating_point": ("torch.is_floating_point(x)",),
     "torch.numel": ("torch.numel(x)",),
+    "torch.nn.functional.affine_grid": (
+        "torch.nn.functional.affine_grid(x[:, :2, :3], (2, 3, 4, 5))",
+        "torch.nn.functional.affine_grid(x[:, :2, :3], (2, 1, 3, 2), align_corners=True)",
+    ),
+    "torch.nn.functional.conv_tbc": (
+        "torch.nn.functional.conv_tbc(x, torch.stack([s, s]), s[0])",
+        "torch.nn.functional.conv_tbc(x, torch.stack([s, s, s]), s[0], pad=1)",
+    ),
+    "torch.nn.functional.dropout1d": (
+        "torch.nn.functional.dropout1d(x, 0.0)",
+        "torch.nn.functional.dropout1d(x, p=0.4)",
+        "torch.nn.functional.dropout1d(m, 0.0)",
+    ),
+    "torch.nn.functional.fold": ("torch.nn.functional.fold(q.reshape(2, 12, 12), (4, 5), (2, 2))",),
+    "torch.nn.functional.gumbel_softmax": (
+        "torch.nn.functional.gumbel_softmax(big, tau=0.5)",
+        "torch.nn.functional.gumbel_softmax(big, hard=True)",
+    ),
+    "torch.nn.functional.one_hot": (
+        "torch.nn.functional.one_hot(i)",
+        "torch.nn.functional.one_hot(i, 6)",
+        "torch.nn.functional.one_hot(k, num_classes=4)",
+    ),
+    "torch.nn.functional.upsample": (
+        "torch.nn.functional.upsample(q, scale_factor=2)",
+        "torch.nn.functional.upsample(q, (5, 7), mode='bilinear')",
+    ),
+    "torch.nn.functional.upsample_bilinear": (
+        "torch.nn.functional.upsample_bilinear(q, scale_factor=2)",
+    ),
+    "torch.nn.functional.upsample_nearest": ("torch.nn.functional.upsample_nearest(q, (16, 9))",),
+    "torch.nn.functional.lp_pool1d": (
+        "torch.nn.functional.lp_pool1d(x.abs(), 2, 2)",
+        "torch.nn.functional.lp_pool1d(x.abs(), 3.0, 2, stride=1, ceil_mode=True)",
+    ),
+    "torch.nn.functional.lp_pool2d": (
+        "torch.nn.functional.lp_pool2d(q.abs(), 2, 2)",
+        "torch.nn.functional.lp_pool2d(q.abs(), 1.5, (2, 3), stride=1)",
+    ),
+    "torch.nn.functional.lp_pool3d": (
+        "torch.nn.functional.lp_pool3d(c.abs(), 2, 2)",
+        "torch.nn.functional.lp_pool3d(c.abs(), 3.0, (2, 1, 3))",
+    ),
+    "torch.nn.functional.adaptive_max_pool1d_with_indices": (
+        "torch.nn.functional.adaptive_max_pool1d_with_indices(x, 2)",
+    ),
+    "torch.nn.functional.adaptive_max_pool2d_with_indices": (
+        "torch.nn.functional.adaptive_max_pool2d_with_indices(q, (3, 2))",
+    ),
+    "torch.nn.functional.adaptive_max_pool3d_with_indices": (
+        "torch.nn.functional.adaptive_max_pool3d_with_indices(c, (3, 2, 4))",
+    ),
+    "torch.nn.functional.max_pool1d_with_indices": (
+        "torch.nn.functional.max_pool1d_with_indices(x, 2)",
+    ),
+    "torch.nn.functional.max_pool2d_with_indices": (
+        "torch.nn.functional.max_pool2d_with_indices(q, 3, 2, 1)",
+    ),
+    "torch.nn.functional.max_pool3d_with_indices": (
+        "torch.nn.functional.max_pool3d_with_indices(c, 2)",
+    ),
+    "torch.nn.functional.hardtanh_": ("z = x * 2; torch.nn.functional.hardtanh_(z); z",),
+    "torch.nn.functional.leaky_relu_": ("z = x * 2; torch.nn.functional.leaky_relu_(z, 0.2); z",),
+    "torch.nn.functional.relu_": ("z = x * 2; torch.nn.functional.relu_(z); z",),
+    "torch.nn.functional.selu_": ("z = x * 2; torch.nn.functional.selu_(z); z",),
+    "torch.nn.functional.celu_": ("z = x * 2; torch.nn.functional.celu_(z); z",),
+    "torch.nn.functional.elu_": ("z = x * 2; torch.nn.functional.elu_(z); z",),
+    "torch.nn.functional.threshold_": (
+        "z = x * 2; torch.nn.functional.threshold_(z, 0.1, 2.0); z",
+    ),
+    "torch.nn.functional.rrelu_": ("z = x * 2; torch.nn.functional.rrelu_(z, 0.2, 0.2); z",),
+    "torch.nn.Transformer.generate_square_subsequent_mask": (
+        "torch.nn.Transformer.generate_square_subsequent_mask(4)",
+    ),
+    "torch.nn.init.orthogonal_": (
+        "t = torch.nn.Linear(7, 4).weight; torch.nn.init.orthogonal_(t); t @ t.T",
+        "t = torch.nn.Linear(4, 7).weight; torch.nn.init.orthogonal_(t, gain=2.0); t.T @ t",
+    ),
+    "torch.nn.utils.parameters_to_vector": ("torch.nn.utils.parameters_to_vector([x, m])",),
+    "torch.nn.utils.get_total_norm": (
+        "torch.nn.utils.get_total_norm([x, m])",
+        "torch.nn.utils.get_total_norm([x, m], norm_type=float('inf'))",
+    ),
+    "torch.nn.utils.rnn.pad_sequence": (
+        "torch.nn.utils.rnn.pad_sequence([v, w[:3]])",
+        "torch.nn.utils.rnn.pad_sequence([m, m[:2]], batch_first=True, padding_value=-1.0)",
+    ),
+    "torch.nn.utils.rnn.unpad_sequence": (
+        "torch.nn.utils.rnn.unpad_sequence(m, torch.tensor([2, 1, 3]), batch_first=True)",
+    ),
+    "torch.nn.utils.rnn.invert_permutation": (
+        "torch.nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))",
+    ),
+    "torch.nn.modules.utils._pair": ("torch.nn.modules.utils._pair(3)",),
+    "torch.nn.modules.utils._single": ("torch.nn.modules.utils._single(3)",),
+    "torch.nn.modules.utils._triple": ("torch.nn.modules.utils._triple((1, 2, 3))",),
+    "torch.nn.modules.utils._quadruple": ("torch.nn.modules.utils._quadruple(2)",),
     "torch.finfo": ("torch.finfo(torch.float32).eps", "torch.finfo(torch.float16).max"),
     "torch.iinfo": ("torch.iinfo(torch.int64).max",),
 }

@@ -26,7 +26,7 @@ _COLUMNS: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
     ("all agrees", lambda f: f["verdict"] == "agrees"),
     ("agrees, but not in Graph mode", lambda f: bool(f.get("graph_only"))),
     (
-        "agrees, but for inputs without elements or dimensions",
+        "agrees, but for inputs without elements, dimensions or batch",
         lambda f: bool(f.get("edge_only")) and f["verdict"] != "refused",
     ),
     ("refused by the porter", lambda f: f["verdict"] == "refused"),
@@ -69,7 +69,27 @@ def results_page(evidence: Evidence) -> str:
         }
         if bad:
             lines += ["", f"## {title}: not all samples agree", "", *_case_table(bad)]
+    lines += _accepting(evidence)
     return "\n".join(lines) + "\n"
+
+
+def _accepting(evidence: Evidence) -> list[str]:
+    """Rows whose port computes something where torch raises an error."""
+    known = {name: found for name, found in sorted(evidence.rows.items()) if "accepts" in found}
+    if not known:
+        return []
+    lines = ["", "## errors of torch that are none here", ""]
+    lines += [
+        "Of the calls for which torch's database expects an error, MindSpore refuses the first",
+        "number of the second; the first call that it accepts is quoted.",
+        "",
+        "| row | errors | accepted |",
+        "|---|--:|---|",
+    ]
+    return lines + [
+        f"| `{name}` | {found['errors']} | {_cell(found['accepts'])} |"
+        for name, found in known.items()
+    ]
 
 
 def _totals(evidence: Evidence) -> list[str]:

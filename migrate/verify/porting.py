@@ -28,9 +28,9 @@ class Ported:
 
 def port_text(text: str, folder: Path) -> Ported:
     """Port one program; the file is written so that messages and encodings have a place."""
-    from migrate.port.bundle import helper_module
     from migrate.port.file import port_file
-    from migrate.port.spelling import HELPER_MODULE, HELPERS
+    from migrate.port.helper_files.bundle import helper_module
+    from migrate.port.syntax.spelling import HELPER_MODULE, HELPERS
     from migrate.project import discover
     from migrate.resolve import Resolver
 

@@ -27,6 +27,9 @@ OPERATORS = {
 }
 
 
+_SETTINGS = ("LinearCrossEntropyOptions", "PairwiseDistance")  # whose repr is a call
+
+
 class Unspellable(ValueError):
     """An argument that no program text can hold: a generator, a callback."""
 
@@ -42,8 +45,10 @@ class Trial:
     variant: str = "function"
     process: Callable[[Any], Any] | None = None  # removes what is arbitrary (signs, order)
     gradient: bool = False
+    doubtful: bool = False  # torch's own tests expect a wrong gradient
     graph: bool = False
     random: bool = False
+    clustered: bool = False  # random, but not number by number: whole channels are dropped
     names: list[str] = field(default_factory=list)
 
     def source(self, name: str) -> str:
@@ -86,6 +91,8 @@ class Writer:
             return str(value)
         if isinstance(value, torch.nn.TransformerEncoderLayer):
             return _encoder_layer(value)
+        if type(value).__name__ in _SETTINGS:
+            return f"torch.nn.{value!r}"
         if hasattr(value, "item") and getattr(value, "shape", None) == ():
             return self.value(value.item())
         raise Unspellable(f"a {type(value).__name__} cannot be written down")
@@ -187,9 +194,17 @@ def traced(
         result = function(*args, **kwargs)
     if not lines:
         raise Unspellable("the wrapper calls nothing that has a public name")
-    last = writer.names.get(id(result), f"t{len(lines) - 1}")
+    last = writer.names.get(id(result), "") or _container(writer, result, f"t{len(lines) - 1}")
     text = writer.head() + "".join(lines) + f"    return {last}\n"
     return apis[-1], text, writer.inputs
+
+
+def _container(writer: Writer, result: Any, otherwise: str) -> str:
+    """A tuple that the wrapper itself put together, from values that have names."""
+    if not isinstance(result, list | tuple):
+        return otherwise
+    names = [writer.names.get(id(item)) for item in result]
+    return f"({', '.join(map(str, names))},)" if names and all(names) else otherwise
 
 
 def _tensors(values: Any) -> Any:

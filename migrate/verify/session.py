@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from migrate.verify import operators
+from migrate.verify.errors import RAISES, VARIANT, run_error
 from migrate.verify.execute import TorchFails, run_trial
 from migrate.verify.porting import port_text, runs_in_graph
 from migrate.verify.program import Trial
 
 Note = Callable[[dict[str, Any]], None]
+
+
+class Renew(Exception):
+    """The rest wants a new process: a kernel that failed may fail the next, innocent call."""
 
 
 def run_case(key: str, folder: Path, start: int, note: Note) -> None:
@@ -45,7 +51,10 @@ def run_trials(trials: list[Trial], folder: Path, start: int, note: Note) -> Non
         if place < start:
             continue
         trial.graph &= runs_in_graph(trial.api)
-        record = {"place": place, "api": trial.api, "variant": trial.variant, "dtype": trial.dtype}
+        record: dict[str, Any] = {"place": place, "api": trial.api, "variant": trial.variant}
+        record["dtype"] = trial.dtype
+        if edge := at_the_edge(trial.inputs):
+            record["edge"] = edge
         note({**record, "begins": True})
         outcome: dict[str, str]
         if not trial.text:
@@ -55,25 +64,36 @@ def run_trials(trials: list[Trial], folder: Path, start: int, note: Note) -> Non
             outcome = stopped
         else:
             try:
-                reach = _reaching(note)
-                outcome = run_trial(
-                    trial, getattr(both.theirs, name), getattr(both.ours, name), reach
-                )
+                theirs, ours = getattr(both.theirs, name), getattr(both.ours, name)
+                if trial.variant == VARIANT:
+                    outcome = run_error(trial, theirs, ours)
+                else:
+                    outcome = run_trial(trial, theirs, ours, _reaching(note))
             except TorchFails as reason:
                 outcome = {"skipped": str(reason)[:200]}
         if trial.random:
             record["random"] = True
-        if at_the_edge(trial.inputs):
-            record["edge"] = True
-        bad = any(not text.startswith("agrees") for text in outcome.values())
+        bad = any(not text.startswith(("agrees", RAISES)) for text in outcome.values())
         if bad and trial.text:
             record["call"] = trial.text.strip().splitlines()[-1].strip()
         note({**record, **outcome})
+        if any("RuntimeError" in text for text in outcome.values()) and place + 1 < len(trials):
+            note({"renew": True})
+            raise Renew
 
 
-def at_the_edge(inputs: list[Any]) -> bool:
+def at_the_edge(inputs: list[Any]) -> str:
     """Inputs without elements, or without dimensions: torch computes, many kernels refuse."""
-    return any(value.numel() == 0 for value in inputs) or (bool(inputs) and inputs[0].dim() == 0)
+    if any(value.numel() == 0 for value in inputs):
+        return "empty"
+    return "single number" if inputs and inputs[0].dim() == 0 else ""
+
+
+def without_batch(api: str, inputs: list[Any]) -> str:
+    """Layers over N axes take channels, too, and torch lets the batch be left out."""
+    axes = re.search(r"([123])d$", api)
+    lacks = axes and inputs and inputs[0].dim() == int(axes[1]) + 1
+    return "batches only" if lacks else ""
 
 
 @dataclass(slots=True)

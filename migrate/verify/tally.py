@@ -21,9 +21,12 @@ class Tally:
     stages: dict[str, list[int]] = field(default_factory=lambda: {s: [0, 0] for s in STAGES})
     others: dict[str, list[int]] = field(default_factory=dict)  # dtype -> agreed, tried
     random: bool = False
-    edge_only: bool = True  # nothing but inputs without elements or dimensions goes wrong
-    graph_only: bool = True  # nothing but Graph mode goes wrong
-    first: dict[str, str] = field(default_factory=dict)  # verdict -> text
+    errors: list[int] = field(default_factory=lambda: [0, 0])  # torch's, that are errors here too
+    accepts: str = ""  # the first call that torch refuses and MindSpore does not
+    inside: set[str] = field(default_factory=set)  # dtypes: inputs with elements, dimensions fail
+    eager: set[str] = field(default_factory=set)  # dtypes: PyNative mode fails
+    first: dict[tuple[str, str, str], str] = field(default_factory=dict)  # verdict, dtype, edge
+    note: str = ""  # of the row; dtypes and edges that it names are excepted
     loose: str = ""  # the first result that agrees only roughly
     wrong: set[str] = field(default_factory=set)  # dtypes with wrong results, edges left out
     skipped: str = ""
@@ -32,6 +35,9 @@ class Tally:
         """Count one trial."""
         if "skipped" in trial:
             self.skipped = self.skipped or trial["skipped"]
+            return
+        if trial.get("variant") == "error":
+            self._add_error(trial)
             return
         self.random |= bool(trial.get("random"))
         main = trial["dtype"] == "float32"
@@ -54,28 +60,68 @@ class Tally:
                 self.stages[stage][1] += 1
                 self.stages[stage][0] += kind == "agrees"
             if kind != "agrees":
-                self.first.setdefault(kind, _said(trial, stage, text))
-                self.graph_only &= kind == "refused" or stage == "graph"
-                self.edge_only &= kind == "refused" or bool(trial.get("edge"))
+                edge = trial.get("edge", "")
+                # Results kept from earlier versions say no more than that there is one.
+                which = (kind, trial["dtype"], edge if isinstance(edge, str) else "empty")
+                self.first.setdefault(which, _said(trial, stage, text))
+                if kind != "refused" and stage != "graph":
+                    self.eager.add(trial["dtype"])
+                if kind != "refused" and not trial.get("edge"):
+                    self.inside.add(trial["dtype"])
                 if kind == "disagrees" and not trial.get("edge"):
                     self.wrong.add(trial["dtype"])
         if not main and worst == "agrees":
             self.others[trial["dtype"]][0] += 1
+
+    def _add_error(self, trial: dict[str, Any]) -> None:
+        """A refusal by the porter and a crash are loud, too."""
+        accepted = trial.get("error", "").startswith("accepts")
+        self.errors[0] += not accepted
+        self.errors[1] += 1
+        if accepted:
+            self.accepts = self.accepts or _said(trial, "error", trial["error"])
+
+    @property
+    def edge_only(self) -> bool:
+        """Nothing but inputs without elements or dimensions goes wrong."""
+        return not self.inside - set(self.excepted)
+
+    @property
+    def graph_only(self) -> bool:
+        """Nothing but Graph mode goes wrong."""
+        return not self.eager - set(self.excepted)
 
     def unstated(self, note: str) -> list[str]:
         """Dtypes that give wrong results although the row's note does not name them."""
         return sorted(dtype for dtype in self.wrong if dtype == "float32" or dtype not in note)
 
     @property
+    def excepted(self) -> list[str]:
+        """Dtypes, empty inputs or single numbers that go wrong, as the row's own note says."""
+        return sorted({self._excuse(dtype, edge) for _, dtype, edge in self.first} - {""})
+
+    def _excuse(self, dtype: str, edge: str) -> str:
+        named = (what for what in (edge, dtype) if what in self.note)
+        return next((what for what in named if what not in ("", "float32")), "")
+
+    def _counted(self) -> dict[str, str]:
+        """The first text of every verdict, without what the row itself excepts."""
+        found: dict[str, str] = {}
+        for (kind, dtype, edge), text in self.first.items():
+            if not self._excuse(dtype, edge):
+                found.setdefault(kind, text)
+        return found
+
+    @property
     def verdict(self) -> str:
         """Of all trials; `untried` where torch's samples could not be put to it."""
         if not self.samples and not self.others:
             return "untried"
-        return max(self.first, key=VERDICTS.index, default="agrees")
+        return max(self._counted(), key=VERDICTS.index, default="agrees")
 
     @property
     def reason(self) -> str:
-        return self.first.get(self.verdict, "") or (self.skipped if not self.samples else "")
+        return self._counted().get(self.verdict, "") or (self.skipped if not self.samples else "")
 
     def document(self, row_hash: str) -> dict[str, Any]:
         """The committed form: short keys in a fixed order, nothing that is zero or empty."""
@@ -96,6 +142,12 @@ class Tally:
             found["loose"] = self.loose
         if self.wrong:
             found["wrong"] = sorted(self.wrong)
+        if self.excepted:
+            found["excepted"] = self.excepted
+        if self.errors[1]:
+            found["errors"] = f"{self.errors[0]}/{self.errors[1]}"
+        if self.accepts:
+            found["accepts"] = self.accepts
         if self.reason:
             found["first"] = self.reason
         return found

@@ -14,7 +14,9 @@ OPTIMIZER = "optimizer:"
 SCHEDULE = "schedule:"
 _STEPS = 10
 _EPOCHS = 30
-_SHAPES = ((3, 4), (4,))
+Shapes = tuple[tuple[int, ...], ...]
+_SHAPES: Shapes = ((3, 4), (4,))
+_MATRICES: Shapes = ((3, 4), (6, 2))  # for Muon, which refuses vectors
 _HEAD = "import torch\nfrom torch.optim import lr_scheduler\n\n\n"
 
 # Each is an expression over `optimizer`, an SGD with momentum and lr=0.1.
@@ -86,7 +88,8 @@ def run_case(key: str, folder: Path, start: int, note: Any) -> None:
         if outcome is None:
             ours = getattr(both.ours, f"sample_{place}")
             theirs = getattr(both.theirs, f"sample_{place}")
-            outcome = _schedule(theirs, ours) if schedule else _optimizer(theirs, ours)
+            shapes = _MATRICES if name == "Muon" else _SHAPES
+            outcome = _schedule(theirs, ours) if schedule else _optimizer(theirs, ours, shapes)
         if any(not text.startswith("agrees") for text in outcome.values()):
             record["call"] = body.strip().splitlines()[-1 if not schedule else 1].strip()
         note({**record, **outcome})
@@ -117,12 +120,12 @@ def _schedules(name: str) -> list[str]:
     ]
 
 
-def _parameters() -> tuple[list[Any], list[Any]]:
+def _parameters(shapes: Shapes = _SHAPES) -> tuple[list[Any], list[Any]]:
     import mindspore
     import torch
 
     torch.manual_seed(3)
-    theirs = [torch.nn.Parameter(torch.randn(shape)) for shape in _SHAPES]
+    theirs = [torch.nn.Parameter(torch.randn(shape)) for shape in shapes]
     ours = [
         mindspore.Parameter(to_mindspore(parameter), name=f"p{place}")
         for place, parameter in enumerate(theirs)
@@ -130,18 +133,18 @@ def _parameters() -> tuple[list[Any], list[Any]]:
     return theirs, ours
 
 
-def _optimizer(make_theirs: Any, make_ours: Any) -> Outcome:
-    outcome = {"forward": _steps(make_theirs, make_ours, compiled=False)}
+def _optimizer(make_theirs: Any, make_ours: Any, shapes: Shapes) -> Outcome:
+    outcome = {"forward": _steps(make_theirs, make_ours, shapes, compiled=False)}
     if outcome["forward"] == AGREES:
-        outcome["graph"] = _steps(make_theirs, make_ours, compiled=True)
+        outcome["graph"] = _steps(make_theirs, make_ours, shapes, compiled=True)
     return outcome
 
 
-def _steps(make_theirs: Any, make_ours: Any, *, compiled: bool) -> str:
+def _steps(make_theirs: Any, make_ours: Any, shapes: Shapes, *, compiled: bool) -> str:
     import mindspore
     import torch
 
-    theirs, ours = _parameters()
+    theirs, ours = _parameters(shapes)
     reference = make_theirs(theirs)
     try:
         optimizer = make_ours(ours)
@@ -153,7 +156,7 @@ def _steps(make_theirs: Any, make_ours: Any, *, compiled: bool) -> str:
     except Exception as error:
         return failure(error)
     for number in range(_STEPS):
-        gradients = [torch.randn(shape) for shape in _SHAPES]
+        gradients = [torch.randn(shape) for shape in shapes]
         for parameter, gradient in zip(theirs, gradients, strict=True):
             parameter.grad = gradient
         reference.step(lambda: torch.tensor(0.0)) if _asks(reference) else reference.step()

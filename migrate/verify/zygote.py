@@ -119,12 +119,14 @@ def _fork(child: Child) -> Child:
         log = os.open("log.txt", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        from migrate.verify.session import noting, run_case
+        from migrate.verify.session import Renew, noting, run_case
 
         note = noting(child.notes)
         try:
             run_case(child.key, child.folder, child.start, note)
             note({"finished": True, "seconds": round(time.process_time(), 2)})
+            code = 0
+        except Renew:
             code = 0
         except BaseException as error:
             import traceback
@@ -158,13 +160,14 @@ def _signal(number: int) -> str:
 def _after(child: Child) -> Child | None:
     """A crash costs the trial in which it happened; the others still run, in a new process."""
     notes = _read(child.notes)
-    if not notes or "died" not in notes[-1]:
+    if not notes or not {"died", "renew"} & notes[-1].keys():
         return None
     begun = [note["place"] for note in notes if note.get("begins")]
     total = next((note["trials"] for note in notes if "trials" in note), 0)
-    if not begun or begun[-1] + 1 >= total or child.deaths + 1 >= _MOST_DEATHS:
+    deaths = child.deaths + ("died" in notes[-1])
+    if not begun or begun[-1] + 1 >= total or deaths >= _MOST_DEATHS:
         return None
-    again = Child(child.key, 0, child.folder, child.limit, 0.0, begun[-1] + 1, child.deaths + 1)
+    again = Child(child.key, 0, child.folder, child.limit, 0.0, begun[-1] + 1, deaths)
     return _fork(again)
 
 
