@@ -15,6 +15,7 @@ import mindspore
 from mindspore import Tensor
 from mindspore.dataset import vision
 import ms_migrate_helpers as helpers
+from PIL import Image
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -105,6 +106,12 @@ def imagenet_transform(augment: bool) -> Callable[[Any], Tensor]:
         crop = [vision.Resize(256), vision.CenterCrop(224)]
     normalize = vision.Normalize(mean=IMAGENET_MEAN, std=IMAGENET_STD, is_hwc=False)
     return helpers.Compose([*crop, vision.ToTensor(), normalize])
+
+
+def imagenet_image(path: str | Path) -> Tensor:
+    """One image file as evaluation sees it."""
+    with Image.open(path) as image:
+        return imagenet_transform(augment=False)(image.convert("RGB"))
 
 
 def imagenet(root: str | Path, train: bool, augment: bool) -> helpers.Dataset:

@@ -88,12 +88,12 @@ def measure_latency(
     model.set_train(False)
     times = []
     for index in range(warmup + repeats):
-        if batch.device.startswith('GPU'):
+        if helpers.ON_ACCELERATOR:
             mindspore.runtime.synchronize()
         start = time.perf_counter()
         model(batch)
         # Kernels run behind Python's back: without waiting we would time their launch.
-        if batch.device.startswith('GPU'):
+        if helpers.ON_ACCELERATOR:
             mindspore.runtime.synchronize()
         if index >= warmup:
             times.append((time.perf_counter() - start) * 1000.0)

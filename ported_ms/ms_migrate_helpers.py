@@ -1,5 +1,6 @@
 """Pieces with torch's signatures and semantics that the ported code uses. Made by ms-migrate; yours to edit."""
 
+import argparse
 import bisect
 import itertools
 import json
@@ -8,17 +9,21 @@ import mindspore
 import mindspore.dataset as ds
 import numpy as np
 import os
+import types
+import warnings
 from PIL import Image
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from mindspore import Parameter, Tensor, communication, nn, ops
+from functools import partial
+from mindspore import Parameter, ParameterTuple, Tensor, communication, nn, ops
 from mindspore.dataset import vision
+from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
 from pathlib import Path
 
 
 def save(obj, f):
-    """Save nested dicts, lists, numbers, strings and tensors as one .ckpt file under any name."""
+    """Save nested dicts, lists, options, numbers, strings and tensors as one .ckpt file."""
     tensors = []
 
     def describe(value):
@@ -28,6 +33,8 @@ def save(obj, f):
             name = f"{kind}.{len(tensors)}"
             tensors.append({"name": name, "data": Tensor(data)})
             return {kind: name}
+        if isinstance(value, argparse.Namespace):
+            return {"namespace": describe(vars(value))}
         if isinstance(value, dict):
             return {"dict": [[describe(key), describe(item)] for key, item in value.items()]}
         if isinstance(value, (list, tuple)):
@@ -35,6 +42,8 @@ def save(obj, f):
             return {kind: [describe(item) for item in value]}
         if isinstance(value, np.generic):
             return value.item()
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         raise TypeError(f"cannot save a {type(value).__name__}: keep tensors, numbers and strings")
@@ -76,6 +85,8 @@ def load(f, map_location=None, weights_only=None):
         if kind in ("tensor", "array"):
             data = values[content].asnumpy()
             return Tensor(data) if kind == "tensor" else data
+        if kind == "namespace":
+            return argparse.Namespace(**rebuild(content))
         if kind == "dict":
             return {rebuild(key): rebuild(item) for key, item in content}
         items = [rebuild(item) for item in content]
@@ -86,6 +97,10 @@ def load(f, map_location=None, weights_only=None):
 
 class Sampler:
     """Base of classes that give the indices of one epoch."""
+
+    def __class_getitem__(cls, kind):
+        """`Sampler[int]` is for readers and type checkers."""
+        return cls
 
     def __init__(self, data_source=None):
         pass
@@ -191,6 +206,10 @@ class Batches:
 class DataLoader:
     """A dataset in batches of Tensors. Workers are threads: forking after an operator may hang."""
 
+    def __class_getitem__(cls, kind):
+        """`DataLoader[int]` is for readers and type checkers."""
+        return cls
+
     def __init__(
         self,
         dataset,
@@ -258,6 +277,12 @@ class DataLoader:
             num_parallel_workers=self.workers,
             python_multiprocessing=False,
         )
+        if os.environ.get("MS_MIGRATE_DATASET_SINK"):
+            # The device's own queue is filled ahead of the steps that empty it.
+            fetch = mindspore.data_sink(columns, pipe)
+            for _ in range(len(source)):
+                yield rebuilt(form, iter(fetch()))
+            return
         for leaves in pipe.create_tuple_iterator(num_epochs=1, output_numpy=True):
             yield rebuilt(form, iter(leaves))
 
@@ -285,6 +310,11 @@ class DataLoader:
                 samples = []
         if samples and not self.drop_last:
             yield collate(samples)
+
+
+def columns(*values):
+    """All columns of a batch as they are."""
+    return values
 
 
 def unchanged(sample):
@@ -351,6 +381,10 @@ class BatchSampler(Sampler):
 class Dataset:
     """Base of datasets that give a sample for an index."""
 
+    def __class_getitem__(cls, kind):
+        """`Dataset[int]` is for readers and type checkers."""
+        return cls
+
     def __getitem__(self, index):
         raise NotImplementedError
 
@@ -411,7 +445,7 @@ class ChainDataset(IterableDataset):
 
 
 class Compose:
-    """Apply transforms in turn: to PIL images at first, to CHW arrays after ToTensor."""
+    """Apply transforms in turn, to PIL images, then to CHW arrays, which end as a Tensor."""
 
     def __init__(self, transforms):
         self.transforms = list(transforms)
@@ -429,33 +463,50 @@ class Compose:
 
     def __call__(self, img):
         for transform in self.transforms:
-            img = transform(img)
-        return img
+            img = transformed(transform, img)
+        return as_tensor(img)
+
+
+def transformed(transform, img):
+    """MindSpore's transforms take arrays; the program's own take Tensors, as torch's do."""
+    home = type(transform).__module__
+    arrays = home.startswith("mindspore") or home == __name__
+    return transform(as_array_of(img) if arrays else as_tensor(img))
+
+
+def as_tensor(img):
+    """An array as a Tensor; a PIL image stays one."""
+    return Tensor(img) if isinstance(img, np.ndarray) else img
+
+
+def as_array_of(img):
+    """A Tensor as an array; a PIL image stays one."""
+    return img.asnumpy() if isinstance(img, Tensor) else img
 
 
 class PILToTensor:
-    """A PIL image as a CHW array of its own type, without scaling."""
+    """A PIL image as a CHW Tensor of its own type, without scaling."""
 
     def __call__(self, pic):
         array = np.array(pic)
-        return array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+        return Tensor(array[None] if array.ndim == 2 else array.transpose(2, 0, 1).copy())
 
 
 class ToDtype:
-    """An image as a CHW array of another type; with scale, 0 to 255 becomes 0 to 1."""
+    """An image as a CHW Tensor of another type; with scale, 0 to 255 becomes 0 to 1."""
 
     def __init__(self, dtype, scale=False):
         self.dtype = np.dtype(str(dtype).rpartition(".")[2].lower())
         self.scale = scale
 
     def __call__(self, image):
-        array = PILToTensor()(image) if isinstance(image, Image.Image) else np.asarray(image)
+        array = as_array_of(PILToTensor()(image) if isinstance(image, Image.Image) else image)
         if not self.scale or array.dtype.kind == self.dtype.kind:
-            return array.astype(self.dtype)
+            return Tensor(array.astype(self.dtype))
         if self.dtype.kind == "f":
-            return (array / np.iinfo(array.dtype).max).astype(self.dtype)
+            return Tensor((array / np.iinfo(array.dtype).max).astype(self.dtype))
         most = np.iinfo(self.dtype).max
-        return (array * (most + 1 - 1e-3)).astype(self.dtype)
+        return Tensor((array * (most + 1 - 1e-3)).astype(self.dtype))
 
 
 class ToPILImage:
@@ -499,7 +550,7 @@ class VisionDataset(Dataset):
         if self.transforms is not None:
             return self.transforms(image, target)
         if self.transform is not None:
-            image = self.transform(image)
+            image = as_tensor(self.transform(image))
         if self.target_transform is not None:
             target = self.target_transform(target)
         return image, target
@@ -593,13 +644,19 @@ def full(size, fill_value, dtype=None):
 
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """torch's topk; MindSpore gives the positions as int32."""
+    if input.ndim == 0:
+        return input.copy(), ops.zeros((), mindspore.int64)
     values, indices = ops.topk(input, k, dim=dim, largest=largest, sorted=sorted)
     return values, indices.astype(mindspore.int64)
 
 
 def scatter(input, dim, index, src, reduce=None):
     """torch's scatter: src may be a number, or a tensor larger than index."""
-    if isinstance(src, (int, float, bool)):
+    shape, number = input.shape, isinstance(src, (int, float, bool))
+    if input.ndim == 0:
+        input, index, dim = input.reshape((1,)), index.reshape((-1,)), 0
+        src = src if number else src.reshape((-1,))
+    if number:
         src = ops.full_like(index, src, dtype=input.dtype)
     elif src.shape != index.shape:
         place = ()
@@ -607,13 +664,35 @@ def scatter(input, dim, index, src, reduce=None):
             place += (slice(0, size),)
         src = src[place]
     if reduce is None:
-        return ops.tensor_scatter_elements(input, index, src, axis=dim)
-    if reduce == "add":
-        return ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="add")
-    return ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="mul")
+        result = ops.tensor_scatter_elements(input, index, src, axis=dim)
+    elif reduce == "add":
+        result = ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="add")
+    else:
+        result = ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="mul")
+    return result.reshape(shape)
 
 
-class Sequential(nn.SequentialCell):
+class _Prefixed:
+    """A container that knows its own name in the model, for the names of Cells that come later."""
+
+    def update_parameters_name(self, prefix="", recurse=True):
+        super().update_parameters_name(prefix, recurse)
+        self.name_prefix = prefix
+
+    def append(self, cell):
+        super().append(cell)
+        self._name_after_me(str(len(self) - 1), cell)
+
+    def insert_child_to_cell(self, child_name, child_cell):
+        super().insert_child_to_cell(child_name, child_cell)
+        self._name_after_me(child_name, child_cell)
+
+    def _name_after_me(self, name, cell):
+        if getattr(self, "name_prefix", ""):
+            cell.update_parameters_name(f"{self.name_prefix}{name}.")
+
+
+class Sequential(_Prefixed, nn.SequentialCell):
     """nn.SequentialCell to derive from: Cells that become attributes run too, in their order."""
 
     def __setattr__(self, name, value):
@@ -650,10 +729,14 @@ class CrossEntropyLoss(nn.CrossEntropyLoss):
 _RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
 
 
+def _is_buffer(name, parameter):
+    return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
+
+
 def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
     """Names and parameters, without the running statistics."""
     for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
-        if not name.endswith(_RUNNING):
+        if not _is_buffer(name, parameter):
             yield name, parameter
 
 
@@ -698,6 +781,61 @@ class BatchNorm2d(nn.BatchNorm2d):
         self.beta.requires_grad = affine and bias
 
 
+def _negative(gradient):
+    return -gradient
+
+
+def named_apart(params):
+    """The parameters, or groups of them, for an optimizer: it refuses two of one name, as two
+    networks of one class have them, so later ones get a number.
+    """
+    params = [{**one, "params": _listed(one)} if isinstance(one, dict) else one for one in params]
+    flat = [p for one in params for p in (one["params"] if isinstance(one, dict) else [one])]
+    owners = {}
+    for parameter in flat:
+        name, number = parameter.name, 2
+        while owners.setdefault(parameter.name, parameter) is not parameter:
+            parameter.name = f"{name}_{number}"
+            number += 1
+    return params
+
+
+def _listed(group):
+    found = group["params"]
+    return [found] if isinstance(found, Parameter) else list(found)
+
+
+class MappedOptimizer(optim.Optimizer):
+    """Calls `update` once a group; that maps one function over the parameters.
+
+    MindSpore's own optimizers loop. The compiler unrolls a loop: that takes many seconds for the
+    parameters of a ResNet-50, and does not compile for five hundred.
+    """
+
+    def __init__(self, params, defaults):
+        super().__init__(named_apart(params), defaults)
+        self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
+        self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
+
+    def moments(self, name, init="zeros"):
+        """A Parameter for each parameter, to remember something in."""
+        return self.parameters.clone(prefix=name, init=init)
+
+    def construct(self, gradients):
+        ops.assign_add(self.state_step, 1.0)
+        for number, group in enumerate(self.param_groups):
+            lr = self.lrs[number]
+            if isinstance(group.get("lr"), float):
+                lr = ops.cast(group.get("lr"), mindspore.float32)
+            start, end = self.group_start_id[number], self.group_start_id[number + 1]
+            settings = tuple([group.get(name) for name in self.settings])
+            own = gradients[start:end]
+            if group.get("maximize"):
+                own = self.hyper_map(_negative, own)
+            self.update(own, number, lr, *settings)
+        return True
+
+
 class LambdaLR(lr_scheduler.LambdaLR):
     """Multiply the first learning rate by a function of the epoch, an int as in torch."""
 
@@ -708,25 +846,108 @@ class LambdaLR(lr_scheduler.LambdaLR):
         ]
 
 
+def _sgd(kernel, lr, momentum, param, grad, buffer, stat):
+    return kernel(param, grad, lr, buffer, momentum, stat)
+
+
+class SGD(MappedOptimizer):
+    """Stochastic gradient descent with torch's momentum, dampening and weight decay."""
+
+    def __init__(
+        self,
+        params,
+        lr=0.001,
+        momentum=0,
+        dampening=0,
+        weight_decay=0,
+        nesterov=False,
+        *,
+        maximize=False,
+        foreach=None,
+        differentiable=False,
+        fused=None,
+    ):
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        defaults = {
+            "lr": lr,
+            "momentum": float(momentum),
+            "dampening": float(dampening),
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+        self.momentum_buffer = self.moments("momentum_buffer")
+        # One until the first step, which takes the gradient as it is: no dampening.
+        self.first = self.moments("first", "ones")
+
+    @mindspore.jit
+    def update(self, gradients, number, lr, momentum, dampening, weight_decay, nesterov):
+        """One step for the parameters of one group."""
+        start, end = self.group_start_id[number], self.group_start_id[number + 1]
+        kernel = ops.SGD(float(dampening), weight_decay, nesterov)
+        momentum = ops.cast(momentum, mindspore.float32)
+        step = partial(_sgd, kernel, lr, momentum)
+        buffers, first = self.momentum_buffer[start:end], self.first[start:end]
+        self.hyper_map(step, self.parameters[start:end], gradients, buffers, first)
+        return True
+
+
+def _changing(optimizer):
+    """What an optimizer changes besides the weights: moments, counters and learning rates."""
+    weights = {id(p) for p in optimizer.parameters}
+    moments = [p for p in optimizer.get_parameters() if id(p) not in weights]
+    return [*moments, *optimizer.lrs]
+
+
 def optimizer_state_dict(optimizer):
-    """Everything the optimizer changes, learning rates included, by name as numpy arrays."""
-    return {p.name: p.asnumpy() for p in [*optimizer.get_parameters(), *optimizer.lrs]}
+    """Everything the optimizer changes besides the weights, by name as numpy arrays."""
+    changing = {p.name: p.asnumpy() for p in _changing(optimizer)}
+    kept = _own_state(optimizer)
+    return {**changing, "state": kept} if kept else changing
+
+
+def _own_state(optimizer):
+    """What an optimizer of the program's own keeps for each parameter, by the parameter's place."""
+    return {
+        place: {
+            name: value.asnumpy() if isinstance(value, Tensor) else value
+            for name, value in optimizer.state[parameter].items()
+        }
+        for place, parameter in enumerate(optimizer.parameters)
+        if parameter in optimizer.state
+    }
 
 
 def load_optimizer_state_dict(optimizer, state_dict):
-    """Put back what optimizer_state_dict gave."""
-    for parameter in [*optimizer.get_parameters(), *optimizer.lrs]:
-        parameter.set_data(Tensor(state_dict[parameter.name], parameter.dtype))
+    """Put back what optimizer_state_dict gave, in the same order."""
+    changing = _changing(optimizer)
+    state_dict = dict(state_dict)
+    for place, kept in state_dict.pop("state", {}).items():
+        optimizer.state[optimizer.parameters[int(place)]] = {
+            name: Tensor(value) if isinstance(value, np.ndarray) else value
+            for name, value in kept.items()
+        }
+    if len(changing) != len(state_dict):
+        raise ValueError(f"{len(state_dict)} values for an optimizer that has {len(changing)}")
+    for parameter, value in zip(changing, state_dict.values(), strict=True):
+        ops.assign(parameter, Tensor(value, parameter.dtype))
 
 
 def _counters(scheduler):
-    return {name: value for name, value in vars(scheduler).items() if isinstance(value, Parameter)}
+    """What a schedule counts with: Parameters in most, plain numbers in ReduceLROnPlateau."""
+    kinds = (Parameter, bool, int, float)
+    return {name: value for name, value in vars(scheduler).items() if isinstance(value, kinds)}
 
 
 def scheduler_state_dict(scheduler):
     """The schedule's counters and the learning rates it last set."""
-    state = {name: value.asnumpy().item() for name, value in _counters(scheduler).items()}
-    state["last_lr"] = [float(lr) for lr in scheduler.get_last_lr()]
+    state = {
+        name: value.asnumpy().item() if isinstance(value, Parameter) else value
+        for name, value in _counters(scheduler).items()
+    }
+    state["last_lr"] = [float(lr) for lr in scheduler.optimizer.lrs]
     inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
     state["schedulers"] = [scheduler_state_dict(one) for one in inner]
     return state
@@ -737,10 +958,13 @@ def load_scheduler_state_dict(scheduler, state_dict):
     inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
     for one, state in zip(inner, state_dict["schedulers"], strict=True):
         load_scheduler_state_dict(one, state)
-    for name, parameter in _counters(scheduler).items():
-        parameter.set_data(Tensor(state_dict[name], parameter.dtype))
+    for name, value in _counters(scheduler).items():
+        if isinstance(value, Parameter):
+            ops.assign(value, Tensor(state_dict[name], value.dtype))
+        else:
+            setattr(scheduler, name, state_dict[name])
     for lr, value in zip(scheduler.optimizer.lrs, state_dict["last_lr"], strict=True):
-        lr.set_data(Tensor(value, lr.dtype))
+        ops.assign(lr, Tensor(value, lr.dtype))
 
 
 def init_process_group(
@@ -774,18 +998,168 @@ def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
     return ops.AllReduce(op, _world(group))(tensor)
 
 
-def compiled(step):
-    """Compile a step of values and gradients in Graph mode; in PyNative mode run it as it is."""
-    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
-        # In Graph mode value_and_grad compiles by itself.
+def barrier(group=None, async_op=False, device_ids=None):
+    """Wait until every process is here."""
+    ops.AllReduce(ops.ReduceOp.SUM, _world(group))(Tensor([0.0], mindspore.float32)).asnumpy()
+
+
+def destroy_process_group(group=None):
+    """Leave together: msrun takes a process that goes before the others for a failed one."""
+    barrier()
+    communication.release()
+
+
+# Steps built so far, the latest last: what stood around the forward function, and the step.
+_steps: list[object] = []
+
+
+_MOST_STEPS = 8
+
+
+_looked_at: set[object] = set()  # forward functions whose first gradients were checked
+
+
+def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
+    """mindspore.value_and_grad of a training step, compiled in Graph mode.
+
+    Defined anew every epoch, the step still compiles once: it is built again only when a value
+    that Graph mode takes for a constant is another one. Optimizers compile themselves in both
+    modes, and would take gradients in a plain tuple for constants: hence mutable.
+    """
+
+    def built():
+        step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
         return step if hasattr(step, "__wrapped_by_jit__") else mindspore.jit(step)
+
+    def compiled(*inputs):
+        around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
+        for place, (known, step) in enumerate(_steps):
+            if _same(known, around):
+                _steps.append(_steps.pop(place))
+                values, gradients = step(*inputs)
+                return values, mindspore.mutable(gradients)
+        _name_apart(around)
+        step = built()
+        values, gradients = step(*inputs)
+        _look_for_gradients(gradients)
+        _steps.append((around, step))
+        del _steps[:-_MOST_STEPS]
+        return values, mindspore.mutable(gradients)
+
+    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
+        return compiled
+    step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
 
     def eager(*inputs):
         values, gradients = step(*inputs)
-        # Optimizers compile themselves even here, and take tensors in a plain tuple for constants.
+        if fn.__code__ not in _looked_at:
+            _looked_at.add(fn.__code__)
+            _look_for_gradients(gradients)
         return values, mindspore.mutable(gradients)
 
     return eager
+
+
+def _look_for_gradients(gradients):
+    """Say so when a step finds none at all: then the loss does not reach the weights."""
+    if not any(gradient.asnumpy().any() for gradient in gradients):
+        warnings.warn(
+            "the first gradients are all zero: does the loss depend on the weights? In Graph mode "
+            "the way ends at objects that are no Tensor, tuple, list or dict",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def _surroundings(function):
+    """What Graph mode takes for constants: values a function reads from outside, the attributes it
+    and the functions and methods it calls read of them, and the modes of Cells.
+    """
+    around, words, functions = {}, set(), [function]
+    for called in functions:  # grows on the way
+        code, known = called.__code__, called.__globals__
+        for name, cell in zip(code.co_freevars, called.__closure__ or (), strict=True):
+            around.setdefault(name, cell.cell_contents)
+        around |= {n: known[n] for n in code.co_names if n in known and n not in around}
+        words |= set(code.co_names)
+        owners = [type(value) for value in around.values() if not isinstance(value, nn.Cell)]
+        found = [around.get(n) for n in code.co_names]
+        found += [vars(owner).get(n) for owner in owners for n in code.co_names]
+        functions += [
+            one
+            for one in found
+            if isinstance(one, types.FunctionType)
+            and one.__module__ == function.__module__
+            and one not in functions
+        ]
+    pending = list(around.items())
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, nn.Cell):
+            around[f"{name}.training"] = tuple(c.training for _, c in value.cells_and_names())
+        elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
+            attributes = getattr(value, "__dict__", {})
+            for word in sorted(words):
+                if word in attributes and f"{name}.{word}".count(".") < 4:
+                    around[f"{name}.{word}"] = attributes[word]
+                    pending.append((f"{name}.{word}", attributes[word]))
+    return around
+
+
+def _same(known, around):
+    """Plain values must be equal, all others the same objects."""
+    if known.keys() != around.keys():
+        return False
+    for name, old in known.items():
+        new = around[name]
+        if isinstance(old, (bool, int, float, str, bytes)):
+            if type(old) is not type(new) or old != new:
+                return False
+        elif isinstance(old, (tuple, list)) and type(old) is type(new):
+            if len(old) != len(new) or any(
+                a is not b and not (isinstance(a, (bool, int, float, str)) and a == b)
+                for a, b in zip(old, new, strict=True)
+            ):
+                return False
+        elif old is not new:
+            return False
+    return True
+
+
+def _name_apart(around):
+    """Two Cells in one graph may not have parameters of the same name: prefix the Cell's name."""
+    names = {}
+    for path, cell in around.items():
+        if not isinstance(cell, nn.Cell):
+            continue
+        parameters = list(cell.get_parameters())
+        if any(names.get(p.name, p) is not p for p in parameters):
+            cell.update_parameters_name(path.rpartition(".")[2] + ".")
+        names |= {p.name: p for p in parameters}
+
+
+def update(optimizer, gradients):
+    """optimizer(gradients), but frozen parameters and their moments stay as they are."""
+    size = len(optimizer.parameters)
+    frozen = [i for i in range(size) if not optimizer.parameters[i].requires_grad]
+    kept = []
+    if frozen:
+        for moments in vars(optimizer).values():
+            if isinstance(moments, ParameterTuple) and len(moments) == size:
+                kept += [(moments[i], moments[i].copy()) for i in frozen]
+    optimizer(gradients)
+    for parameter, value in kept:
+        ops.assign(parameter, value)
+
+
+def _formatted(self, spec):
+    if self.ndim == 0:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
+
+
+# f"{loss:.3f}": torch's tensor of one value takes a number's format, MindSpore's takes none.
+formatted_tensors = Tensor.__format__ = _formatted
 
 
 def mixed_precision(model, enabled=True, dtype=mindspore.float16):
@@ -863,7 +1237,7 @@ class GradScaler:
         if not self.unscaled:
             gradients = self.unscale(gradients)
         if not self.overflowed:
-            optimizer(gradients)
+            update(optimizer, gradients)
 
     def update(self, new_scale=None):
         if self.enabled:
@@ -896,4 +1270,35 @@ class GradScaler:
             self.growth_tracker = int(state["growth_tracker"])
 
     def _set(self, value):
-        self.factor.set_data(mindspore.Tensor(value, mindspore.float32))
+        ops.assign(self.factor, mindspore.Tensor(value, mindspore.float32))
+
+
+def set_value(tensor, value):
+    """Change a tensor itself, as torch's in-place operators do: all who hold it see it."""
+    value = value.broadcast_to(tensor.shape).astype(tensor.dtype)
+    if isinstance(tensor, Parameter):
+        ops.assign(tensor, value)
+    else:
+        tensor.assign_value(value)
+
+
+def load_state_dict(module, state_dict, strict=True):
+    """Cell.load_state_dict in the middle of a training: the values are assigned, because after a
+    set_data optimizers and compiled steps go on with the old memory.
+    """
+    own = module.state_dict()
+    missing = [name for name in own if name not in state_dict]
+    unexpected = [name for name in state_dict if name not in own]
+    if strict and (missing or unexpected):
+        raise RuntimeError(f"missing: {missing}, unexpected: {unexpected}")
+    for name, tensor in own.items():
+        if name in state_dict:
+            value = state_dict[name]
+            if tuple(value.shape) != tuple(tensor.shape):
+                raise RuntimeError(f"{name} has the shape {tensor.shape}, not {value.shape}")
+            set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
+    return missing, unexpected
+
+
+# One process has one device: asked once, because Graph mode cannot ask.
+ON_ACCELERATOR = mindspore.get_context("device_target") != "CPU"

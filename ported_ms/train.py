@@ -103,7 +103,7 @@ def train_one_epoch(
         loss = criterion(output, target)
         return scaler.scale(loss), output, loss
 
-    grad_step = helpers.compiled(mindspore.value_and_grad(forward_step, None, optimizer.parameters, has_aux=True))
+    grad_step = helpers.value_and_grad(forward_step, None, optimizer.parameters, has_aux=True)
     reduce_gradients = helpers.GradientReducer(optimizer.parameters)
     for step, (images, target) in enumerate(loader):
         (_, output, loss), grads = grad_step(images, target)
@@ -114,7 +114,7 @@ def train_one_epoch(
             grads = ops.clip_by_global_norm(grads, args.clip_grad)
         scaler.step(optimizer, grads)
         scaler.update()
-        lr = [float(lr) for lr in scheduler.get_last_lr()][0]
+        lr = float(scheduler.get_last_lr()[0])
         scheduler.step()
 
         (acc1,) = accuracy(output, target, topk=(1,))
@@ -171,7 +171,7 @@ def main() -> None:
 
     # The linear scaling rule: as many times the rate as a step has times 256 images.
     lr = args.lr * args.batch_size * args.world_size / 256
-    optimizer = optim.SGD(
+    optimizer = helpers.SGD(
         parameter_groups(model, args.weight_decay), lr=lr, momentum=args.momentum
     )
     steps_per_epoch = len(train_loader)
@@ -188,7 +188,7 @@ def main() -> None:
         checkpoint = helpers.load(args.resume, map_location=device, weights_only=True)
         if checkpoint["arch"] != args.arch:
             raise SystemExit(f"train.py: {args.resume} holds a {checkpoint['arch']}")
-        model.load_state_dict(checkpoint["model"])
+        helpers.load_state_dict(model, checkpoint["model"])
         helpers.load_optimizer_state_dict(optimizer, checkpoint["optimizer"])
         helpers.load_scheduler_state_dict(scheduler, checkpoint["scheduler"])
         scaler.load_state_dict(checkpoint["scaler"])
@@ -196,8 +196,6 @@ def main() -> None:
 
     # Checkpoints hold the bare model: they load with or without DistributedDataParallel.
     bare_model = model
-    if args.distributed:
-        pass
 
     for epoch in range(start_epoch, args.stop_epoch or args.epochs):
         # A seed per epoch: a resumed run then sees the order and the crops it would have seen.
@@ -228,7 +226,7 @@ def main() -> None:
             save_checkpoint(checkpoint, Path(args.output), is_best)
 
     if args.distributed:
-        communication.release()
+        helpers.destroy_process_group()
 
 
 if __name__ == "__main__":

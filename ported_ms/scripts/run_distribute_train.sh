@@ -15,4 +15,4 @@ home=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 exec timeout "${TIME_LIMIT:-0}" msrun \
   --worker_num="$workers" --local_worker_num="$workers" \
   --master_port="${MASTER_PORT:-8118}" --log_dir="${LOG_DIR:-msrun_log}" --join=True \
-  "$home/ms_migrate_launch.py" "$home/train.py" --script_option=--distributed "$@"
+  "$home/scripts/launch.py" "$home/train.py" --script_option=--distributed "$@"

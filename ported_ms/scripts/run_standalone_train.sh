@@ -5,4 +5,4 @@
 set -euo pipefail
 
 home=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-exec "${PYTHON:-python}" "$home/ms_migrate_launch.py" "$home/train.py" "$@"
+exec "${PYTHON:-python}" "$home/scripts/launch.py" "$home/train.py" "$@"

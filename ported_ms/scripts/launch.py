@@ -1,6 +1,6 @@
 """Choose how MindSpore runs a ported script, then run it: device, mode, precision, profiling.
 
-python ms_migrate_launch.py train.py --device_target CPU --mode graph -- --epochs 2
+python scripts/launch.py train.py --device_target CPU --mode graph -- --epochs 2
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 def parse(arguments: list[str]) -> argparse.Namespace:
     """Options before `--` are read here, those after it belong to the script."""
     parser = argparse.ArgumentParser(
-        prog="ms_migrate_launch.py", usage="%(prog)s SCRIPT [options] [-- options of the script]"
+        prog="launch.py", usage="%(prog)s SCRIPT [options] [-- options of the script]"
     )
     parser.add_argument("script", metavar="SCRIPT", type=Path)
     parser.add_argument("--device_target", choices=("CPU", "GPU", "Ascend"), default=None)
@@ -44,6 +44,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         default=None,
         help="split the gradients' AllReduce after these parameters",
     )
+    parser.add_argument(
+        "--dataset_sink",
+        action="store_true",
+        help="batches come through the device's own queue (Ascend, GPU)",
+    )
     parser.add_argument("--profile", metavar="DIR", default=None, help="write a profile there")
     parser.add_argument(
         "--script_option", metavar="OPTION", action="append", default=[], help=argparse.SUPPRESS
@@ -69,7 +74,13 @@ def configure(options: argparse.Namespace) -> None:
             mindspore.set_device(options.device_target)
         except RuntimeError as error:
             reason = str(error).partition(". ")[0]
-            raise SystemExit(f"ms_migrate_launch.py: {reason}") from None
+            raise SystemExit(f"launch.py: {reason}") from None
+    if options.dataset_sink:
+        if mindspore.get_context("device_target") == "CPU":
+            # What mindspore.data_sink says; better before the data is read than after.
+            reason = "Data sinking supports ascend or gpu device target, but device target is CPU."
+            raise SystemExit(f"launch.py: --dataset_sink: {reason}")
+        os.environ["MS_MIGRATE_DATASET_SINK"] = "1"
     graph = options.mode == "graph"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
     if options.jit_level is not None:
