@@ -89,7 +89,7 @@ def test_find_gives_the_asked_for_file_of_a_namespace_package(tmp_path: Path) ->
     write(tmp_path / "train.py", "from models.net import Net")
     write(tmp_path / "models/net.py")
     project = discover([tmp_path])
-    assert project.find("models.net") is next(f for f in project.files if f.module == "net")
+    assert project.find("models.net") is next(f for f in project.files if f.module == "models.net")
 
 
 def test_find_stays_inside_the_asked_package_when_it_is_installed(tmp_path: Path) -> None:
@@ -282,3 +282,43 @@ def test_notebook_problems(tmp_path: Path) -> None:
     assert "cell 3, line 1" in broken
     assert "is not a Jupyter notebook" in problem(write(tmp_path / "text.ipynb", "[1, 2"))
     assert "in r" in problem(write(tmp_path / "r.ipynb", notebook("x <- 1", language="R")))
+
+
+def modules(*paths: Path) -> set[str]:
+    return {file.module for file in discover(list(paths)).files}
+
+
+def test_a_folder_without_init_is_a_package_to_those_who_import_through_it(tmp_path: Path) -> None:
+    write(tmp_path / "repo/train.py", "from models.net import Net\n")
+    write(tmp_path / "repo/models/net.py", "from models import parts\n")
+    write(tmp_path / "repo/models/parts.py", "from .deep.conv import Conv\n")
+    write(tmp_path / "repo/models/deep/__init__.py")
+    write(tmp_path / "repo/models/deep/conv.py")
+    write(tmp_path / "repo/models/convert.py", "import torch\n")  # run by itself
+    deep = {"models.deep", "models.deep.conv"}
+    assert modules(tmp_path / "repo") == {
+        "train",
+        "models.net",
+        "models.parts",
+        "convert",
+        *deep,
+    }
+    assert "models.net" in modules(tmp_path / "repo/models")  # by its own import of models
+
+
+def test_a_package_reaches_into_its_folders_without_init(tmp_path: Path) -> None:
+    write(tmp_path / "pkg/__init__.py", "from .models.net import Net\n")
+    write(tmp_path / "pkg/models/net.py", "from .utils.load import get\n")
+    write(tmp_path / "pkg/models/utils/load.py")
+    assert modules(tmp_path / "pkg") == {"pkg", "pkg.models.net", "pkg.models.utils.load"}
+
+
+def test_relative_imports_make_a_package_unless_there_is_a_way_without(tmp_path: Path) -> None:
+    write(tmp_path / "one/net.py", "from .blocks import Block\n")
+    write(tmp_path / "one/blocks.py")
+    write(
+        tmp_path / "two/net.py", "try:\n    from .blocks import B\nexcept E:\n    import blocks\n"
+    )
+    write(tmp_path / "two/blocks.py")
+    assert modules(tmp_path / "one") == {"one.net", "one.blocks"}
+    assert modules(tmp_path / "two") == {"net", "blocks"}

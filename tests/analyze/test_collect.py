@@ -25,7 +25,7 @@ def tree(root: Path, files: dict[str, str]) -> Project:
 
 
 def reached(project: Project) -> dict[str, bool]:
-    reach = Reach(project)
+    reach = Reach(project, Table().packages)
     return {file.module: reach.concerns(file) for file in project.files}
 
 
@@ -63,7 +63,7 @@ def test_a_parenthesised_import_is_followed(tmp_path: Path) -> None:
     project = tree(
         tmp_path, {"net.py": "import torch", "user.py": "from .net import (\n    Net,\n)"}
     )
-    assert reached(project)["user"]
+    assert reached(project)["tree.user"]  # its relative import makes a package
 
 
 def test_files_without_torch_are_not_parsed(

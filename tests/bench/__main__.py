@@ -1,6 +1,16 @@
-"""`python -m tests.bench` is `make bench`."""
+"""`python -m tests.bench` is `make bench`; a part's name behind it runs that part alone."""
 
-from tests.bench.run import main
+import sys
+
+from tests.bench import parity_cost, port_speed, run, step_speed
+
+PARTS = {
+    "analyze": run.main,
+    "port": port_speed.main,
+    "parity": parity_cost.main,
+    "step": step_speed.main,
+}
 
 if __name__ == "__main__":
-    main()
+    for part in sys.argv[1:] or PARTS:
+        PARTS[part]()

@@ -14,7 +14,7 @@ from migrate.table.cache import directory
 
 def convert(where: Path) -> tuple[float, float] | None:
     """Wall and processor seconds to convert a directory; None when it cannot be installed here."""
-    program = _installed()
+    program = installed_program()
     if program is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -31,7 +31,7 @@ def convert(where: Path) -> tuple[float, float] | None:
         return time.perf_counter() - start, processor
 
 
-def _installed() -> Path | None:
+def installed_program() -> Path | None:
     home = directory() / "bench" / "paconvert"
     program = home / "bin" / "paconvert"
     if program.exists():

@@ -42,7 +42,8 @@ def mindspore_run(
     import numpy as np
     from mindspore.experimental import optim
 
-    from migrate.port.helpers.train_step import GradScaler, compiled
+    from migrate.port.helpers.train_gradient import value_and_grad
+    from migrate.port.helpers.train_step import GradScaler
 
     weight = mindspore.Parameter(mindspore.Tensor(np.ones(1, np.float32)), name="weight")
     optimizer = optim.SGD([weight], lr=0.1, momentum=0.9)
@@ -51,7 +52,7 @@ def mindspore_run(
     def forward_step(value):
         return scaler.scale((weight * value).sum())
 
-    step = compiled(mindspore.value_and_grad(forward_step, None, optimizer.parameters))
+    step = value_and_grad(forward_step, None, optimizer.parameters)
     history = []
     for value in gradients:
         _, grads = step(mindspore.Tensor(value, mindspore.float32))
@@ -86,7 +87,7 @@ def test_a_fixed_scale_stays(run_in_worker: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(("mode", "level"), [("pynative", "O1"), ("graph", "O2")])
 def test_the_port_trains_in_mixed_precision(tmp_path: Path, mode: str, level: str) -> None:
     log = tmp_path / "log.jsonl"
-    launch = [PORTED / "ms_migrate_launch.py", PORTED / "train.py", "--mode", mode]
+    launch = [PORTED / "scripts" / "launch.py", PORTED / "train.py", "--mode", mode]
     recipe = ["--amp", "--epochs", "2", "--samples", "80", "--lr", "0.6", "--warmup-epochs", "0"]
     run_program(
         *launch, "--amp_level", level, "--", *DATA, *recipe, "--output", tmp_path, "--log", log,

@@ -11,6 +11,36 @@ from migrate.weights import blobs
 
 pytestmark = pytest.mark.frameworks
 
+EVERY = """
+import torch
+from torch import nn
+
+
+class Every(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv1d(2, 3, 5)
+        self.conv3 = nn.Conv3d(2, 3, 2)
+        self.t1 = nn.ConvTranspose1d(2, 3, 4)
+        self.b3 = nn.BatchNorm3d(3)
+        self.bn0 = nn.BatchNorm2d(3, affine=False)
+        self.ln0 = nn.LayerNorm(4, bias=False)
+        self.gn = nn.GroupNorm(2, 4)
+        self.i2 = nn.InstanceNorm2d(3, affine=True, track_running_stats=True)
+        self.emb = nn.Embedding(9, 4, padding_idx=0)
+        self.prelu = nn.PReLU(3)
+        self.fc = nn.Linear(4, 9, bias=False)
+        self.fc.weight = self.emb.weight
+        self.lstm = nn.LSTM(4, 5, num_layers=2, bidirectional=True)
+        self.cell = nn.GRUCell(4, 5)
+        self.encoder = nn.TransformerEncoderLayer(4, 2, 8)
+        self.each = nn.ParameterList([nn.Parameter(torch.ones(2, 2)) for _ in range(2)])
+        self.parts = nn.ModuleDict({"a": nn.Linear(4, 4), "b": nn.PReLU()})
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+
 
 def state(path: Path, folder: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
     """A checkpoint's tensors as bytes, whatever wrote it."""
@@ -73,6 +103,60 @@ def test_what_shapes_do_not_decide_is_asked_for_and_the_model_decides_it(
     back = tmp_path / "back.safetensors"
     assert main(["weights", str(middle), str(back), "--model", model, "--quiet"]) == 0
     assert state(back, tmp_path) == state(checkpoints / "full.pth", tmp_path)
+
+
+def test_a_ported_model_loads_its_converted_checkpoint(tmp_path: Path) -> None:
+    """Every layer with tensors of its own, under the names that the porter's code gives them."""
+    import subprocess
+    import sys
+
+    (tmp_path / "every.py").write_text(EVERY)
+    save = "import torch, every; torch.save(every.Every().state_dict(), 'every.pth')"
+    subprocess.run([sys.executable, "-c", save], cwd=tmp_path, check=True, timeout=300)
+    assert main(["port", str(tmp_path / "every.py"), "-o", str(tmp_path / "out"), "--quiet"]) == 0
+    model = f"{tmp_path / 'every.py'}:Every"
+    words = [str(tmp_path / "every.pth"), str(tmp_path / "every.ckpt"), "--model", model]
+    assert main(["weights", *words, "--quiet"]) == 0
+    load = (
+        "import os, sys, mindspore, every\n"
+        "state = mindspore.load_checkpoint('../every.ckpt')\n"
+        "left, unused = mindspore.load_param_into_net(every.Every(), state)\n"
+        "print('LEFT', *left); print('UNUSED', *unused); sys.stdout.flush(); os._exit(0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", load],
+        cwd=tmp_path / "out",
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    lines = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line}
+    # MindSpore's norms always have both; torch's without them leave MindSpore's at one and zero.
+    assert lines["LEFT"] == ["bn0.gamma", "bn0.beta", "ln0.beta"]
+    assert lines["UNUSED"] == ["fc.weight"], "tied: MindSpore holds it under its first name"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("{'a.weight': torch.eye(3).to_sparse()}", "sparse tensors (a.weight)"),
+        ("{'a.weight': torch.ones(2, dtype=torch.complex64)}", "complex64 tensors (a.weight)"),
+        ("{'model': {'a.weight': torch.ones(2, 2), 'a.bias': torch.ones(2)}, 'best': "
+         "np.float64(1), 'args': argparse.Namespace(lr=0.1, out=pathlib.Path('x'))}", ""),
+    ],
+)  # fmt: skip
+def test_plain_values_beside_the_model_are_read_and_odd_tensors_refused(
+    code: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import subprocess
+    import sys
+
+    save = f"import argparse, pathlib, torch, numpy as np; torch.save({code}, 'x.pth')"
+    subprocess.run([sys.executable, "-c", save], cwd=tmp_path, check=True, timeout=300)
+    words = ["weights", str(tmp_path / "x.pth"), str(tmp_path / "x.safetensors")]
+    assert main(words) == (2 if said else 0)
+    shown = capsys.readouterr().err
+    assert said in shown if said else "best, args" in shown
 
 
 def test_a_checkpoint_that_runs_code_is_refused(

@@ -11,7 +11,7 @@ from migrate.errors import RequestError
 from migrate.weights import blobs, naming
 from migrate.weights.blobs import Blob
 from migrate.weights.by_model import state_structure, with_mindspore_model
-from migrate.weights.convert import guess_framework
+from migrate.weights.convert import _settle, guess_framework
 from tests.parity.test_matching import module
 
 
@@ -40,6 +40,28 @@ def test_norms_are_known_by_their_shapes() -> None:
 def test_embeddings_prelus_and_conv1ds_are_not_guessed() -> None:
     found = naming.to_mindspore({"a.weight": (10, 4), "b.weight": (4,), "c.weight": (4, 3, 5)})
     assert set(found.undecided) == {"a.weight", "b.weight", "c.weight"}
+
+
+def test_a_transformer_layer_may_be_torch_s_own_or_the_user_s() -> None:
+    shapes = {
+        "e.self_attn.in_proj_weight": (12, 4),
+        "e.norm1.weight": (4,),
+        "e.norm1.bias": (4,),
+        "e.linear1.weight": (8, 4),
+        "e.linear1.bias": (8,),
+        "mine.linear1.weight": (8, 4),
+        "mine.linear1.bias": (8,),
+    }
+    assert set(naming.to_mindspore(shapes).undecided) == {"e.linear1.weight", "e.linear1.bias"}
+
+
+def test_a_map_may_name_a_whole_module_and_must_name_something() -> None:
+    shapes = {"0.weight": (4,), "0.bias": (4,), "1.weight": (2, 4), "1.bias": (2,)}
+    renaming = naming.to_mindspore(shapes)
+    _settle(renaming, {"0": "norm", "1.weight": "fc.w", "1.bias": "fc.b"}, "mindspore", "f", "map")
+    assert set(renaming.names.values()) == {"norm.gamma", "norm.beta", "fc.w", "fc.b"}
+    with pytest.raises(RequestError, match="names foo"):
+        _settle(renaming, {"foo": "bar"}, "mindspore", "f", "map")
 
 
 @pytest.mark.parametrize(

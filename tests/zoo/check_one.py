@@ -6,15 +6,17 @@ import math
 import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from catalog import Case
 
 from migrate.errors import RequestError
-from migrate.parity import check, inputs
-from migrate.parity.compare import Comparison
-from migrate.parity.plan import Plan
+from migrate.parity import check
+from migrate.parity.judge.compare import Comparison
+from migrate.parity.request import inputs
+from migrate.parity.request.plan import Plan
 
 MODES = ("pynative", "graph")
 _KEPT = 400_000_000  # bytes of a torch record worth keeping for the next try
@@ -27,6 +29,7 @@ def check_case(case: Case, package: Path, folder: Path, *, noise_runs: int, time
         "kind": case.kind,
         "input": case.input,
         "call": f"{case.name}({case.arguments})",
+        "noise_runs": noise_runs,
         "modes": {},
         "cause": "",
     }
@@ -34,9 +37,7 @@ def check_case(case: Case, package: Path, folder: Path, *, noise_runs: int, time
     for mode in MODES:
         shutil.rmtree(folder / mode, ignore_errors=True)
         try:
-            report = check.run(
-                _request(case, package, mode, noise_runs, timeout), folder, lambda line: None
-            )
+            report = _checked(case, package, mode, noise_runs, timeout, folder)
         except RequestError as error:
             row["modes"][mode] = {"agrees": False}
             row["cause"] = row["cause"] or _one_line(f"{error}", package)
@@ -53,19 +54,40 @@ def check_case(case: Case, package: Path, folder: Path, *, noise_runs: int, time
     return row
 
 
+def _checked(
+    case: Case, package: Path, mode: str, noise_runs: int, timeout: float, folder: Path
+) -> check.Report:
+    """Once without watching layers, which costs as much as the step; again with them, to name the
+    layer, where the two sides differ.
+    """
+
+    def attempt(layers: bool) -> check.Report:
+        # Whoever watches the layers can tell a kink from a fault in one run instead of many.
+        request = _request(case, package, mode, noise_runs, timeout, layers=layers)
+        request = replace(request, second_look=layers or mode != "pynative")
+        return check.run(request, folder, lambda line: None)
+
+    report = attempt(False)
+    if mode == "pynative" and report.exit_code == 1:
+        for part in ("torch", mode):
+            shutil.rmtree(folder / part, ignore_errors=True)
+        report = attempt(True)
+    return report
+
+
 def agrees(row: dict[str, Any]) -> bool:
     return all(row["modes"].get(mode, {}).get("agrees") for mode in MODES)
 
 
 def _request(
-    case: Case, package: Path, mode: str, noise_runs: int, timeout: float
+    case: Case, package: Path, mode: str, noise_runs: int, timeout: float, *, layers: bool
 ) -> check.Request:
     plan = Plan(
         inputs=[inputs.parse(case.input)],
         classes=case.classes,
         loss=case.loss,
         noise_runs=noise_runs,
-        layers=mode == "pynative",
+        layers=layers,
     )
     return check.Request(
         torch=case.torch_target,

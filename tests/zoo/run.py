@@ -26,6 +26,11 @@ from catalog import Case, cases  # noqa: E402
 from check_one import agrees, check_case  # noqa: E402
 from table import write_page  # noqa: E402
 
+from migrate.parity.workers import worker  # noqa: E402
+from tests.nursery import Nursery  # noqa: E402
+
+_GIANT = 100_000_000  # parameters
+
 
 def main() -> int:
     options = _options()
@@ -38,11 +43,14 @@ def main() -> int:
     results: dict[str, Any] = json.loads(store.read_text()) if store.is_file() else {}
     if options.fresh:
         results = {}
-    chosen = [case for case in wanted if _is_due(case, options, results)]
+    due = [case for case in wanted if _is_due(case, options, results)]
+    chosen = _in_order(due, wanted)
     package = cache / "ported"
     if chosen and not (options.keep_port and package.is_dir()):
         _port(package)
     lock = threading.Lock()
+    nursery = Nursery()
+    worker.start = nursery.start  # type: ignore[assignment]
 
     def run(case: Case) -> None:
         row = check_case(
@@ -57,16 +65,24 @@ def main() -> int:
             pending = store.with_suffix(".part")
             pending.write_text(json.dumps(results, indent=1), encoding="utf-8")
             pending.replace(store)
+            _write_page(options, wanted, results)  # a sweep that is stopped has its page, too
             verdict = "agrees" if agrees(row) else f"FAILS {row['cause']}"
             print(f"{case.name:32} {row['seconds']:7.1f} s  {verdict}", file=sys.stderr, flush=True)
 
-    with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(run, chosen))
-    if options.output:
-        write_page(options.output, wanted, results, "make zoo", options.noise_runs)
+    try:
+        with ThreadPoolExecutor(options.jobs) as pool:
+            list(pool.map(run, chosen))
+    finally:
+        nursery.close()
+    _write_page(options, wanted, results)
     failed = [case.name for case in wanted if not agrees(results.get(case.name, {"modes": {}}))]
     print(f"{len(wanted) - len(failed)} of {len(wanted)} builders agree in both modes")
     return 1 if failed else 0
+
+
+def _write_page(options: argparse.Namespace, wanted: list[Case], results: dict[str, Any]) -> None:
+    if options.output:
+        write_page(options.output, wanted, results, "make zoo", options.noise_runs)
 
 
 def _options() -> argparse.Namespace:
@@ -95,6 +111,17 @@ def _is_due(case: Case, options: argparse.Namespace, results: dict[str, Any]) ->
         return re.fullmatch(options.only, case.name) is not None
     row = results.get(case.name)
     return row is None or (options.failed and not agrees(row))
+
+
+def _in_order(due: list[Case], wanted: list[Case]) -> list[Case]:
+    """The smallest of each family first, then the next: what fails shows early, and the giants come
+    at the end.
+    """
+    families: dict[str, list[Case]] = {}
+    for case in sorted(wanted, key=lambda case: case.size):
+        families.setdefault(case.module, []).append(case)
+    place = {case.name: at for family in families.values() for at, case in enumerate(family)}
+    return sorted(due, key=lambda case: (case.size > _GIANT, place[case.name], case.size))
 
 
 def _port(package: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ _HEAD = """\
 Every builder below was ported from the installed torchvision package with no hand edit, given
 torch's weights, and run for one training step beside torch: outputs, loss, every parameter's
 gradient, in PyNative and in Graph mode. A number is the worst error against torch in float64, as a
-multiple of torch's own float32 noise ({noise} runs); up to {factor:g} counts as agreement.
+multiple of torch's own float32 noise ({noise} runs: the fewer, the stricter); up to {factor:g}
+counts as agreement.
 
 {facts}
 
@@ -27,10 +29,13 @@ Command: `{command}`
 """
 
 
+_PLENTY = 10  # GB of memory: what needs more is said
+
+
 def write_page(
     path: Path, wanted: list[Case], results: dict[str, Any], command: str, noise_runs: int
 ) -> None:
-    from migrate.parity.tolerance import FACTOR
+    from migrate.parity.judge.tolerance import FACTOR
 
     facts = ", ".join(
         [
@@ -42,7 +47,7 @@ def write_page(
     )
     parts = [
         _HEAD.format(
-            noise=noise_runs,
+            noise=_span(row.get("noise_runs", noise_runs) for row in results.values() or [{}]),
             factor=FACTOR,
             facts=facts,
             command=command,
@@ -68,7 +73,9 @@ def _summary(wanted: list[Case], results: dict[str, Any]) -> str:
             f"{sum(bool(row['modes'].get(mode, {}).get('agrees')) for row in run)} in {word}"
             for mode, word in (("pynative", "PyNative"), ("graph", "Graph mode"))
         )
-        lines.append(f"- {kind}: {both} of {len(rows)} agree in both modes ({modes})")
+        left = len(rows) - len(run)
+        missing = f"; {left} of {len(rows)} builders not run yet" if left else ""
+        lines.append(f"- {kind}: {both} of {len(run)} run agree in both modes ({modes}){missing}")
     return "\n".join(lines)
 
 
@@ -80,17 +87,27 @@ def _table(rows: list[Case], results: dict[str, Any]) -> list[str]:
     for case in rows:
         row = results.get(case.name)
         if row is None:
-            lines.append(f"| {case.name} | {case.input} | | | | | | not run yet |")
+            why = f": needs about {case.memory} GB of memory" if case.memory > _PLENTY else ""
+            lines.append(f"| {case.name} | {_by(case.input)} | | | | | | not run yet{why} |")
             continue
         first = row["modes"].get("pynative", {})
         cells = [_stage(first, stage) for stage in ("outputs", "loss", "gradients")]
         graph = row["modes"].get("graph", {})
         cells.append(_graph(graph))
         lines.append(
-            f"| {case.name} | {case.input.replace(',', 'x')} | {' | '.join(cells)} | "
+            f"| {case.name} | {_by(row['input'])} | {' | '.join(cells)} | "
             f"{row['seconds']:.0f} | {row['cause']} |"
         )
     return lines
+
+
+def _span(numbers: Iterable[int]) -> str:
+    found = sorted(set(numbers))
+    return " to ".join(str(number) for number in dict.fromkeys((found[0], found[-1])))
+
+
+def _by(shape: str) -> str:
+    return shape.replace(",", "x")
 
 
 def _stage(mode: dict[str, Any], stage: str) -> str:

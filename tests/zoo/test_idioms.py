@@ -1,0 +1,166 @@
+"""What model code in the wild is made of: ported, then one step compared in both modes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from migrate.cli import main
+from migrate.parity import check
+from migrate.parity.request import inputs
+from migrate.parity.request.plan import Plan
+from tests.nursery import Nursery
+
+HEAD = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+"""
+
+# What it shows, its input, its source: `Net` is compared.
+IDIOMS = {
+    "convolutions that call F.conv with their own settings": (
+        "2,3,12,12",
+        """
+        class Standardised(nn.Conv2d):
+            def forward(self, x):
+                w = self.weight - self.weight.mean(dim=(1, 2, 3), keepdim=True)
+                w = w / (w.flatten(1).std(dim=1).view(-1, 1, 1, 1) + 1e-5)
+                return F.conv2d(
+                    x, w, self.bias, self.stride, self.padding, self.dilation, self.groups
+                )
+
+
+        class Wider(nn.Conv1d):
+            def forward(self, x):
+                more = self.padding[0] + self.stride[0] * self.dilation[0] + self.kernel_size[0]
+                return super().forward(F.pad(x, (more, more)))
+
+
+        class Doubled(nn.Conv3d):
+            def forward(self, x):
+                return F.conv3d(x, self.weight * 2, self.bias, self.stride, self.padding)
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = Standardised(3, 8, 3, stride=2, padding=(1, 2))
+                self.second = Standardised(8, 8, 3, groups=8, bias=False, padding="same")
+                self.third = Wider(8, 6, 3, stride=2, padding=1)
+                self.fourth = Doubled(1, 2, (1, 3, 3), padding=(0, 1, 1))
+
+            def forward(self, x):
+                x = self.third(self.second(self.first(x)).flatten(2))
+                return self.fourth(x[:, None, :, None])
+        """,
+    ),
+    "functions with gradients of their own": (
+        "4,6",
+        """
+        class Swish(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, i):
+                ctx.save_for_backward(i)
+                return i * torch.sigmoid(i)
+
+            @staticmethod
+            def backward(ctx, g):
+                i = ctx.saved_tensors[0]
+                s = torch.sigmoid(i)
+                return g * s * (1 + i * (1 - s))
+
+
+        class Reverse(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, alpha):
+                ctx.alpha = alpha
+                return x.view_as(x)
+
+            @staticmethod
+            def backward(ctx, g):
+                return g.neg() * ctx.alpha, None
+
+
+        class Gate(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, w):
+                h = torch.tanh(x)
+                ctx.save_for_backward(h, w)
+                return h * w, h
+
+            @staticmethod
+            def backward(ctx, gy, gh):
+                h, w = ctx.saved_tensors
+                gx = gw = None
+                if ctx.needs_input_grad[0]:
+                    gx = (gy * w + gh) * (1 - h * h)
+                if ctx.needs_input_grad[1]:
+                    gw = (gy * h).sum(0)
+                return gx, gw
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(6, 6)
+                self.w = nn.Parameter(torch.rand(6))
+
+            def forward(self, x):
+                swish = Swish.apply
+                x, h = Gate.apply(Reverse.apply(swish(self.fc(x)), 0.3), self.w)
+                return x + h
+        """,
+    ),
+    "layers that draw their own first values, creators and layers with settings handed down": (
+        "2,3,4,4",
+        """
+        class Gain(nn.Conv2d):
+            def __init__(self, i, o, **dd):
+                super().__init__(i, o, 1, **dd)
+                self.gain = nn.Parameter(torch.empty(o, 1, 1, 1, **dd))
+                self.reset_parameters()
+
+            def reset_parameters(self):
+                if hasattr(self, "gain"):
+                    nn.init.constant_(self.gain, 2.0)
+                    super().reset_parameters()
+
+            def forward(self, x):
+                return F.conv2d(x, self.weight * self.gain, self.bias)
+
+
+        class Net(nn.Module):
+            def __init__(self, device=None, dtype=None):
+                super().__init__()
+                dd = {"device": device, "dtype": dtype}
+                self.conv = Gain(3, 4, **dd)
+                self.fc = nn.Linear(4, 5, device=device, dtype=dtype)
+                self.scale = nn.Parameter(torch.ones([], **dd) * 0.5)
+
+            def forward(self, x):
+                a, b = torch.meshgrid(*[torch.arange(3.0), torch.arange(2.0)], indexing="ij")
+                return self.fc(self.conv(x).mean((2, 3))) * self.scale * (a + b).sum()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("idiom", IDIOMS)
+def test_idiom(idiom: str, nursery: Nursery, tmp_path: Path) -> None:
+    shape, source = IDIOMS[idiom]
+    file, out = tmp_path / "net.py", tmp_path / "ported"
+    file.write_text(HEAD + dedent(source).lstrip(), encoding="utf-8")
+    assert main(["port", str(file), "-o", str(out), "--quiet"]) == 0
+    request = check.Request(
+        torch=f"{file}:Net",
+        mindspore=f"{out}/net.py:Net",
+        plan=Plan(inputs=[inputs.parse(shape)], noise_runs=2, layers=False),
+        timeout=300.0,
+    )
+    report = check.run(request, tmp_path / "step", lambda line: None)
+    assert report.exit_code == 0, report.failures or (report.diagnosis and report.diagnosis.text)
