@@ -47,7 +47,13 @@ CODES: dict[str, Rule] = {
     "MS310": Rule("ambiguous", "A type is not known well enough to choose.", "error"),
     "MS311": Rule("unbound-call", "How an API is called is only known at run time.", "error"),
     "MS312": Rule("not-rewritten", "A file could not be rewritten safely.", "error"),
+    "MS314": Rule(
+        "set-after-made", "A layer's setting is changed too late for MindSpore.", "error"
+    ),
     "MS313": Rule("computed-twice", "An argument would be computed twice.", "error"),
+    "MS315": Rule("torch-package", "A package that is built on torch is imported.", "error"),
+    "MS316": Rule("left-behind", "A file that uses torch is imported but not ported.", "warning"),
+    "MS317": Rule("torch-in-text", "Text names a torch API that is looked up later.", "warning"),
     # MS4xx: what the code does around the APIs
     "MS401": Rule(
         "tensor-condition", "Python control flow depends on a tensor's value.", "warning"

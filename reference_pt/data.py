@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from PIL import Image
 from torch.utils.data import DataLoader, Dataset, Subset
 from torch.utils.data.distributed import DistributedSampler
 
@@ -106,6 +107,12 @@ def imagenet_transform(augment: bool) -> Callable[[Any], torch.Tensor]:
         crop = [transforms.Resize(256), transforms.CenterCrop(224)]
     normalize = transforms.Normalize(mean=IMAGENET_MEAN, std=IMAGENET_STD)
     return transforms.Compose([*crop, transforms.ToTensor(), normalize])
+
+
+def imagenet_image(path: str | Path) -> torch.Tensor:
+    """One image file as evaluation sees it."""
+    with Image.open(path) as image:
+        return imagenet_transform(augment=False)(image.convert("RGB"))
 
 
 def imagenet(root: str | Path, train: bool, augment: bool) -> Dataset:

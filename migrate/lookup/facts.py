@@ -92,8 +92,17 @@ def targets(overload: Overload) -> list[tuple[str, str]]:
         when = "where the call needs it or the name is passed on: " if found else ""
         found.append(("helper", f"{when}{overload.helper}, with torch's own signature"))
     if overload.mint:
-        found.append(("mint", overload.mint))
+        found.append(("mint", _in_mint(overload)))
     return found
+
+
+def _in_mint(overload: Overload) -> str:
+    """mint's name or expression, the arguments that it lacks, and since when it is there."""
+    facts = overload.mint_facts
+    lacking = [name for name in facts.get("refuse", ()) if name not in overload.refuse]
+    without = f", without {', '.join(lacking)}" if lacking else ""
+    since = f", since MindSpore {facts['since']}" if facts.get("since") else ""
+    return f"{facts.get('emit') or overload.mint}{without}{since}"
 
 
 def rule_summary(name: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from migrate.errors import RequestError
-from migrate.parity import matching
-from migrate.parity.structure import ModuleInfo, Variable
+from migrate.parity.judge import matching
+from migrate.parity.workers.structure import ModuleInfo, Variable
 from migrate.weights.naming import COUNTER, Renaming, Shape
 
-_NORMS = ("BatchNorm", "SyncBatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm")
+# InstanceNorm is not among them: the porter writes a cell of its own for it, with torch's names.
+_NORMS = ("BatchNorm", "SyncBatchNorm", "LayerNorm", "GroupNorm")
 _NORM_NAMES = {
     "weight": "gamma",
     "bias": "beta",
@@ -18,9 +19,21 @@ _NORM_NAMES = {
 }
 
 
-def mindspore_name(module: ModuleInfo, local: str) -> str:
-    """What MindSpore's counterpart of a torch layer calls one of its tensors."""
-    prefix = f"{module.path}." if module.path else ""
+# What MindSpore's own composed layers call the parts of torch's.
+_PARTS = {
+    "TransformerEncoderLayer": {"linear1": "dense1", "linear2": "dense2"},
+    "TransformerDecoderLayer": {"linear1": "dense1", "linear2": "dense2"},
+}
+
+
+def mindspore_name(module: ModuleInfo, local: str, types: Mapping[str, str]) -> str:
+    """What MindSpore's counterpart of a torch layer calls one of its tensors; `types` are the
+    types of torch's own layers by path.
+    """
+    parent, _, own = module.path.rpartition(".")
+    own = _PARTS.get(types.get(parent, ""), {}).get(own, own)
+    path = f"{parent}.{own}" if parent else own
+    prefix = f"{path}." if path else ""
     if module.type.startswith(_NORMS):
         deeper = "bn2d." if module.type == "BatchNorm3d" else ""
         return prefix + deeper + _NORM_NAMES.get(local, local)
@@ -44,6 +57,8 @@ def with_torch_model(
     """Rename by the layer types of a torch model, in either direction."""
     result = Renaming()
     expected: dict[str, tuple[str, Shape]] = {}
+    # A class of the user's may be called like one of torch's, and keeps its names.
+    types = {m.path: m.type for m in modules if m.module.startswith("torch.")}
     for module in modules:
         for local, variable in module.variables.items():
             ours = f"{module.path}.{local}" if module.path else local
@@ -51,7 +66,7 @@ def with_torch_model(
                 if ours in shapes:
                     result.dropped.append(ours)
                 continue
-            theirs = mindspore_name(module, local)
+            theirs = mindspore_name(module, local, types)
             other = mindspore_shape(module, local, variable.shape)
             if to_mindspore:
                 expected[ours] = (theirs, other)

@@ -55,6 +55,10 @@ def run(options: argparse.Namespace) -> int:
     source, destination = Path(options.source), Path(options.destination)
     if not source.is_file():
         raise RequestError("no such file", where=options.source)
+    if not source.stat().st_size:
+        raise RequestError(
+            "is empty", where=options.source, next_step="fetch or save the file again"
+        )
     if destination.exists() and not options.force:
         raise RequestError(
             "exists already", where=options.destination, next_step="add --force to overwrite it"

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from migrate.errors import RequestError
-from migrate.parity import structure, target, worker
-from migrate.parity.options import read_renames
+from migrate.parity.request import target
+from migrate.parity.request.options import read_renames
+from migrate.parity.workers import structure, worker
 from migrate.weights import blobs, by_model, naming
 from migrate.weights.blobs import Blob
 
@@ -131,7 +132,7 @@ def _rename(
             )
     else:
         renaming = naming.to_mindspore(shapes) if goal == "mindspore" else naming.to_torch(shapes)
-        _settle(renaming, renames, goal, str(what.source))
+    _settle(renaming, renames, goal, str(what.source), what.map or "")
     notes.extend(renaming.notes)
     result = {
         new: tensors[name].reshaped(renaming.shapes[name]) for name, new in renaming.names.items()
@@ -154,13 +155,22 @@ def _rename(
     return result, counters
 
 
-def _settle(renaming: naming.Renaming, renames: dict[str, str], goal: str, where: str) -> None:
+def _settle(
+    renaming: naming.Renaming, renames: dict[str, str], goal: str, where: str, map_file: str
+) -> None:
     """A map decides what shapes cannot; what stays undecided is refused, not guessed."""
     direct = renames if goal == "mindspore" else {theirs: ours for ours, theirs in renames.items()}
     for name, new in direct.items():
         if name in renaming.names:
             renaming.names[name] = new
             renaming.undecided.pop(name, None)
+            continue
+        # A line may name a whole module: what is below it keeps its own end of the name.
+        inside = [known for known in renaming.names if known.startswith(f"{name}.")]
+        for known in inside:
+            renaming.names[known] = f"{new}.{renaming.names[known].removeprefix(f'{name}.')}"
+        if not inside and name not in renaming.names.values():
+            raise RequestError(f"names {name}, which is not in {Path(where).name}", where=map_file)
     if renaming.undecided:
         named = "\n".join(
             f"    {name}: {doubt}" for name, doubt in list(renaming.undecided.items())[:12]

@@ -12,8 +12,8 @@ import mindspore
 import numpy as np
 
 from migrate.errors import RequestError
-from migrate.parity import record
-from migrate.parity.worker_main import Progress
+from migrate.parity.workers import record
+from migrate.parity.workers.worker_main import Progress
 from migrate.weights import blobs
 from migrate.weights.blobs import Blob
 
@@ -95,7 +95,7 @@ def _write(job: dict[str, Any]) -> None:
 
 
 def _structure(job: dict[str, Any]) -> None:
-    from migrate.parity import mindspore_model
+    from migrate.parity.mindspore_side import model as mindspore_model
 
     _, modules = mindspore_model.build(job["model"], 0)
     record.write_json(Path(job["info"]), {"modules": [module.to_json() for module in modules]})

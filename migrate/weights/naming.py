@@ -66,7 +66,7 @@ def to_mindspore(shapes: Mapping[str, Shape]) -> Renaming:
                 continue
             result.names[name] = prefix + _mindspore_local(local, shape, local_shapes)
             result.shapes[name] = shape
-            doubt = _doubt(local, shape, local_shapes)
+            doubt = _doubt(local, shape, local_shapes) or _part_of_transformer(name, shapes)
             if doubt:
                 result.undecided[name] = doubt
     return result
@@ -97,6 +97,19 @@ def _doubt(local: str, shape: Shape, layer: Mapping[str, Shape]) -> str:
     if len(shape) == 1:
         return "a norm without bias (gamma) or a PReLU (w)"
     return ""
+
+
+def _part_of_transformer(name: str, shapes: Mapping[str, Shape]) -> str:
+    """torch's own encoder and decoder layers have a linear1, which MindSpore's call dense1; so may
+    a class of the user's, whose names stay.
+    """
+    layer, _, part = name.rpartition(".")[0].rpartition(".")
+    prefix = f"{layer}." if layer else ""
+    if part not in ("linear1", "linear2"):
+        return ""
+    if f"{prefix}self_attn.in_proj_weight" not in shapes or f"{prefix}norm1.weight" not in shapes:
+        return ""
+    return f"nn.TransformerEncoderLayer's (dense{part[-1]}) or a class's of your own ({part})"
 
 
 def to_torch(shapes: Mapping[str, Shape]) -> Renaming:

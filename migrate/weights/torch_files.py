@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import pathlib
 import pickle
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from migrate.errors import RequestError
@@ -24,10 +27,22 @@ _PLACES = (
 )
 
 
+# What training scripts save beside the model: holders of plain values, which run nothing.
+_HARMLESS = (
+    argparse.Namespace,
+    pathlib.PosixPath,
+    pathlib.PurePosixPath,
+    np.core.multiarray.scalar,
+    np.dtype,
+    *(type(np.dtype(name)) for name in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "?")),
+)
+
+
 def load(path: Path) -> Any:
     """torch.load with weights_only: a file that wants to run code is refused, and named as such."""
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        with torch.serialization.safe_globals(list(_HARMLESS)):
+            return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         said = str(error)
         if "WeightsUnpickler" in said or "weights_only" in said or "Unsupported" in said:

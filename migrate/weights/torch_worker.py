@@ -11,9 +11,22 @@ from typing import Any
 import torch
 
 from migrate.errors import RequestError
-from migrate.parity import record
-from migrate.parity.worker_main import Progress
+from migrate.parity.workers import record
+from migrate.parity.workers.worker_main import Progress
 from migrate.weights import torch_files
+
+_TYPES = (
+    torch.float64,
+    torch.float32,
+    torch.float16,
+    torch.bfloat16,
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.uint8,
+    torch.bool,
+)
 
 
 def run(job: dict[str, Any], progress: Progress) -> None:
@@ -30,19 +43,16 @@ def _read(job: dict[str, Any]) -> None:
         state, place, beside = torch_files.find_state(torch_files.load(source), job["key"])
     except RequestError as error:
         raise RequestError(error.what, where=str(source), next_step=error.next_step) from error
-    tensors = {
-        n: v.detach().clone().contiguous() for n, v in state.items() if isinstance(v, torch.Tensor)
-    }
-    strided = [
-        name
-        for name, tensor in tensors.items()
-        if tensor.layout != torch.strided or tensor.is_quantized
-    ]
-    if strided:
-        raise RequestError(
-            f"holds sparse or quantized tensors ({strided[0]}), which MindSpore checkpoints do not",
-            where=str(source),
-        )
+    found = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
+    for name, value in found.items():
+        if value.layout != torch.strided or value.is_quantized or value.dtype not in _TYPES:
+            kind = "sparse" if value.layout != torch.strided else str(value.dtype)
+            raise RequestError(
+                f"holds {kind.removeprefix('torch.')} tensors ({name}), which are not converted",
+                where=str(source),
+                next_step="convert them to a plain float or integer type first",
+            )
+    tensors = {name: value.detach().clone().contiguous() for name, value in found.items()}
     left = [name for name in state if name not in tensors]
     # Tied weights share memory; say which, since the copy does not.
     owners: dict[tuple[int, int, tuple[int, ...]], list[str]] = {}
@@ -72,7 +82,7 @@ def _write(job: dict[str, Any]) -> None:
 
 
 def _structure(job: dict[str, Any]) -> None:
-    from migrate.parity import torch_model
+    from migrate.parity.torch_side import model as torch_model
     from migrate.vision_shim import ensure_torchvision
 
     ensure_torchvision()
