@@ -2,9 +2,10 @@
 
 import json
 import re
-import sys
 
 import pytest
+
+from tests.torch_group import run_two
 
 pytestmark = pytest.mark.frameworks
 
@@ -61,28 +62,14 @@ def test_mixed_precision_with_clipping_trains(run_program, tmp_path):
     assert len(no_decay["params"]) == 5  # the five biases
 
 
-def test_two_processes_follow_the_curve_of_one_with_the_double_batch(tmp_path):
-    import os
-    import subprocess
-
+def test_two_processes_follow_the_curve_of_one_with_the_double_batch(run_program, tmp_path):
     from migrate.resources import folder
 
-    program = str(folder("reference_pt") / "train.py")
+    program = folder("reference_pt") / "train.py"
     common = [*SHORT, "--epochs", "1", "--warmup-epochs", "0", "--no-shuffle"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    for launch, extra in (
-        ([], ["--output", "one"]),
-        (torchrun, ["--output", "two", "--distributed", "--batch-size", "16"]),
-    ):
-        subprocess.run(
-            [sys.executable, *launch, program, *common, *extra],
-            cwd=tmp_path,
-            env=environment,
-            check=True,
-            capture_output=True,
-            timeout=300,
-        )
+    run_program("train.py", *common, "--output", "one")
+    halves = ["--output", "two", "--distributed", "--batch-size", "16"]
+    run_two(program, *common, *halves, cwd=tmp_path)
     import torch
 
     one, two = (

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.training.conftest import DATA, PORTED, REFERENCE, curve, run_program
+from tests.torch_group import LIMIT, free_port, run_two
+from tests.training.conftest import DATA, PORTED, REFERENCE, curve
 
 pytestmark = pytest.mark.frameworks
 
 # 42 samples are 21 for each rank, of which two batches of 8 are used; evaluation uses all.
 RECIPE = ["--epochs", "1", "--samples", "42", "--lr", "0.6", "--warmup-epochs", "0"]
-LIMIT = 300  # seconds after which a group that cannot form is given up
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def evaluated(output: str) -> list[float]:
@@ -36,10 +29,7 @@ def test_two_processes_agree_with_torch(start: Path) -> None:
     options = [*DATA, *RECIPE, "--log"]
     torch_log, log = start / "ddp.jsonl", start / "msrun.jsonl"
     reference = [*options, torch_log, "--output", start / "ddp", "--weights", start / "start.pt"]
-    torch_said = run_program(
-        "-m", "torch.distributed.run", "--nproc_per_node=2", f"--master_port={free_port()}",
-        "--", "train.py", "--distributed", *reference, cwd=REFERENCE, timeout=LIMIT,
-    )  # fmt: skip
+    torch_said = run_two("train.py", "--distributed", *reference, cwd=REFERENCE)
     ported = [*options, log, "--output", start / "msrun", "--weights", start / "start.ckpt"]
     script = PORTED / "scripts" / "run_distribute_train.sh"
     done = subprocess.run(

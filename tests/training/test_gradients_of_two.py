@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.torch_group import LIMIT, free_port, run_two
 from tests.training.conftest import CHECKOUT, run_program
-from tests.training.test_distributed import LIMIT, free_port
 
 pytestmark = pytest.mark.frameworks
 
@@ -25,10 +25,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str
     """What each rank saved, under torchrun (gloo) and, ported, under msrun."""
     folder = tmp_path_factory.mktemp("two")
     (folder / "torch").mkdir()
-    run_program(
-        "-m", "torch.distributed.run", "--nproc_per_node=2", f"--master_port={free_port()}",
-        SCRIPT, folder / "torch", cwd=folder, timeout=LIMIT,
-    )  # fmt: skip
+    run_two(SCRIPT, folder / "torch", cwd=folder)
     ported = folder / "mindspore"
     run_program("-m", "migrate", "port", SCRIPT, "-o", ported, cwd=CHECKOUT)
     command = [
