@@ -7,6 +7,7 @@ import re
 import shutil
 import time
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def check_case(case: Case, package: Path, folder: Path, *, noise_runs: int, time
         "input": case.input,
         "call": f"{case.name}({case.arguments})",
         "noise_runs": noise_runs,
+        "date": date.today().isoformat(),
         "modes": {},
         "cause": "",
     }

@@ -39,7 +39,8 @@ def main() -> int:
     cache: Path = options.cache
     cache.mkdir(parents=True, exist_ok=True)
     wanted = cases()
-    store = cache / "results.json"
+    # Beside the page, so that a sweep that was stopped goes on anywhere.
+    store: Path = options.output.with_suffix(".json")
     results: dict[str, Any] = json.loads(store.read_text()) if store.is_file() else {}
     if options.fresh:
         results = {}
@@ -63,7 +64,7 @@ def main() -> int:
         with lock:
             results[case.name] = row
             pending = store.with_suffix(".part")
-            pending.write_text(json.dumps(results, indent=1), encoding="utf-8")
+            pending.write_text(_a_row_a_line(results), encoding="utf-8")
             pending.replace(store)
             _write_page(options, wanted, results)  # a sweep that is stopped has its page, too
             verdict = "agrees" if agrees(row) else f"FAILS {row['cause']}"
@@ -80,9 +81,13 @@ def main() -> int:
     return 1 if failed else 0
 
 
+def _a_row_a_line(results: dict[str, Any]) -> str:
+    rows = [f"{json.dumps(name)}: {json.dumps(results[name])}" for name in sorted(results)]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
 def _write_page(options: argparse.Namespace, wanted: list[Case], results: dict[str, Any]) -> None:
-    if options.output:
-        write_page(options.output, wanted, results, "make zoo", options.noise_runs)
+    write_page(options.output, wanted, results, "make zoo", options.noise_runs)
 
 
 def _options() -> argparse.Namespace:

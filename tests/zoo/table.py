@@ -39,7 +39,7 @@ def write_page(
 
     facts = ", ".join(
         [
-            datetime.date.today().isoformat(),
+            _span(row["date"] for row in results.values()) or datetime.date.today().isoformat(),
             f"Python {platform.python_version()}",
             *(f"{name} {version(name)}" for name in ("torch", "torchvision", "mindspore")),
             f"{platform.system()} {platform.machine()}, CPU",
@@ -47,7 +47,7 @@ def write_page(
     )
     parts = [
         _HEAD.format(
-            noise=_span(row.get("noise_runs", noise_runs) for row in results.values() or [{}]),
+            noise=_span(row["noise_runs"] for row in results.values()) or noise_runs,
             factor=FACTOR,
             facts=facts,
             command=command,
@@ -101,9 +101,10 @@ def _table(rows: list[Case], results: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _span(numbers: Iterable[int]) -> str:
-    found = sorted(set(numbers))
-    return " to ".join(str(number) for number in dict.fromkeys((found[0], found[-1])))
+def _span(values: Iterable[int | str]) -> str:
+    """The smallest and the largest, once if they are the same."""
+    found = sorted(set(values))
+    return " to ".join(str(value) for value in dict.fromkeys((*found[:1], *found[-1:])))
 
 
 def _by(shape: str) -> str:
