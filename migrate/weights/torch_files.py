@@ -45,6 +45,9 @@ def load(path: Path) -> Any:
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         said = str(error)
+        if not _begins_as_saved(path):
+            problem = ValueError("its first bytes are not those of a saved file")
+            raise _damaged(path, problem) from error
         if "WeightsUnpickler" in said or "weights_only" in said or "Unsupported" in said:
             raise RequestError(
                 "holds more than tensors: loading it would run code from the file, so it is refused"
@@ -55,6 +58,12 @@ def load(path: Path) -> Any:
         raise _damaged(path, error) from error
     except (RuntimeError, EOFError, OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise _damaged(path, error) from error
+
+
+def _begins_as_saved(path: Path) -> bool:
+    """A zip archive, or a pickle with its protocol, as torch wrote before version 1.6."""
+    with path.open("rb") as file:
+        return file.read(2).startswith((b"PK", b"\x80"))
 
 
 def _damaged(path: Path, error: Exception) -> RequestError:

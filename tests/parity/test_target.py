@@ -44,6 +44,14 @@ def test_a_lone_file_may_be_called_like_an_installed_module(tmp_path: Path) -> N
         sys.modules["json"] = before
 
 
+def test_a_name_that_is_missing_is_answered_with_those_the_file_defines(tmp_path: Path) -> None:
+    path = tmp_path / "offers_for_targets.py"
+    path.write_text("from pathlib import Path\n\ndef small():\n    return Path()\n")
+    with pytest.raises(RequestError) as said:
+        target.load(target.parse(f"{path}:large"))
+    assert said.value.next_step == "it offers: small"
+
+
 def test_a_dotted_callable_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "holder_for_targets.py"
     path.write_text("class Zoo:\n    @staticmethod\n    def small():\n        return 'small'\n")

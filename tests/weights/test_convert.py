@@ -176,3 +176,6 @@ def test_a_truncated_checkpoint_is_refused(
     (tmp_path / "cut.ckpt").write_bytes(b"\x0a\x40nonsense")
     assert main(["weights", str(tmp_path / "cut.ckpt"), str(tmp_path / "y.pth")]) == 2
     assert "not a whole MindSpore checkpoint" in capsys.readouterr().err
+    (tmp_path / "page.pth").write_text("<html>not found</html>")  # what a failed download leaves
+    assert main(["weights", str(tmp_path / "page.pth"), str(tmp_path / "z.ckpt")]) == 2
+    assert "not a whole torch checkpoint" in capsys.readouterr().err

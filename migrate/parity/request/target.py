@@ -79,18 +79,24 @@ def load(target: Target) -> Any:
     found: Any = module
     for part in target.name.split("."):
         if not hasattr(found, part):
-            public = [
-                name
-                for name in vars(module)
-                if not name.startswith("_") and callable(vars(module)[name])
-            ]
             raise RequestError(
                 f"there is no {target.name!r} here",
                 where=target.where,
-                next_step=f"it defines: {', '.join(public[:20])}",
+                next_step=f"it offers: {', '.join(_offers(module)[:20])}",
             )
         found = getattr(found, part)
     return found
+
+
+def _offers(module: Any) -> list[str]:
+    """What could have been meant: callables that the module defines, or else those it imports."""
+    public = {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and callable(value)
+    }
+    own = [n for n, value in public.items() if getattr(value, "__module__", "") == module.__name__]
+    return own or list(public)
 
 
 def build(target: Target) -> Any:
