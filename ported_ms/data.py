@@ -129,7 +129,9 @@ def build_dataset(args: argparse.Namespace, train: bool) -> helpers.Dataset:
         return Cifar10Binary(args.data_dir, train, cifar10_transform(augment))
     # Both splits share the patterns, and the test images come after the training images.
     images = SyntheticImages(2 * args.samples, args.image_size, args.num_classes, args.seed)
-    return helpers.Subset(images, range(args.samples) if train else range(args.samples, 2 * args.samples))
+    return helpers.Subset(
+        images, range(args.samples) if train else range(args.samples, 2 * args.samples)
+    )
 
 
 def build_loader(

@@ -57,7 +57,10 @@ def accuracy(output: Tensor, target: Tensor, topk: tuple[int, ...] = (1,)) -> li
     largest = min(max(topk), output.shape[1])
     _, predicted = helpers.topk(output, largest, dim=1, largest=True, sorted=True)
     correct = predicted.eq(target.view(-1, 1))
-    return [ops.any(correct[:, :k].bool(), axis=1, keep_dims=False).float().mean().item() * 100.0 for k in topk]
+    return [
+        ops.any(correct[:, :k].bool(), axis=1, keep_dims=False).float().mean().item() * 100.0
+        for k in topk
+    ]
 
 
 def evaluate(
@@ -115,7 +118,9 @@ def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arch", choices=sorted(MODELS), default="resnet50")
     parser.add_argument("--checkpoint", default="", help="weights to evaluate; default: random")
-    parser.add_argument("--device", default="cuda" if mindspore.get_context("device_target") != "CPU" else "cpu")
+    parser.add_argument(
+        "--device", default="cuda" if mindspore.get_context("device_target") != "CPU" else "cpu"
+    )
     parser.add_argument("--latency-batch", type=int, default=1)
     parser.add_argument("--warmup", type=int, default=10, help="passes before the timing starts")
     parser.add_argument("--repeats", type=int, default=50, help="passes that are timed")

@@ -21,7 +21,9 @@ class LeNet5(nn.Cell):
 
         for _, module in self.cells_and_names():
             if isinstance(module, (nn.Conv2d, nn.Dense)):
-                module.weight.set_data(initializer(XavierUniform(1.0), module.weight.shape, module.weight.dtype))
+                module.weight.set_data(
+                    initializer(XavierUniform(1.0), module.weight.shape, module.weight.dtype)
+                )
                 module.bias.set_data(initializer("zeros", module.bias.shape, module.bias.dtype))
 
     def features(self, x: Tensor) -> Tensor:

@@ -34,7 +34,9 @@ class LabelSmoothingCrossEntropy(nn.Cell):
     def construct(self, logits: Tensor, target: Tensor) -> Tensor:
         # Half precision has too few bits for the sum of exponentials over a thousand classes.
         log_probabilities = ops.log_softmax(logits.float(), axis=-1)
-        on_target = -log_probabilities.gather_elements(dim=-1, index=target.unsqueeze(1)).squeeze(axis=1)
+        on_target = -log_probabilities.gather_elements(
+            dim=-1, index=target.unsqueeze(1)
+        ).squeeze(axis=1)
         on_all = -log_probabilities.mean(dim=-1)
         loss = (1.0 - self.smoothing) * on_target + self.smoothing * on_all
         if self.reduction == "mean":

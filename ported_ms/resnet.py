@@ -19,12 +19,22 @@ NormLayer = Callable[[int], nn.Cell]
 
 def conv3x3(in_channels: int, out_channels: int, stride: int = 1) -> nn.Conv2d:
     """A padded 3x3 convolution; the normalisation that follows it makes a bias redundant."""
-    return nn.Conv2d(in_channels, out_channels, kernel_size=3, stride=stride, pad_mode="pad", padding=1, has_bias=False)
+    return nn.Conv2d(
+        in_channels,
+        out_channels,
+        kernel_size=3,
+        stride=stride,
+        pad_mode="pad",
+        padding=1,
+        has_bias=False,
+    )
 
 
 def conv1x1(in_channels: int, out_channels: int, stride: int = 1) -> nn.Conv2d:
     """A 1x1 convolution, to change the number of channels or the resolution."""
-    return nn.Conv2d(in_channels, out_channels, kernel_size=1, stride=stride, has_bias=False, pad_mode="pad")
+    return nn.Conv2d(
+        in_channels, out_channels, kernel_size=1, stride=stride, has_bias=False, pad_mode="pad"
+    )
 
 
 class BasicBlock(nn.Cell):
@@ -104,7 +114,9 @@ class ResNet(nn.Cell):
         self.norm_layer = helpers.BatchNorm2d if norm_layer is None else norm_layer
         self.channels = 64
 
-        self.conv1 = nn.Conv2d(3, self.channels, kernel_size=7, stride=2, pad_mode="pad", padding=3, has_bias=False)
+        self.conv1 = nn.Conv2d(
+            3, self.channels, kernel_size=7, stride=2, pad_mode="pad", padding=3, has_bias=False
+        )
         self.bn1 = self.norm_layer(self.channels)
         self.relu = nn.ReLU()
         self.maxpool = nn.MaxPool2d(kernel_size=3, stride=2, pad_mode="pad", padding=1)
@@ -136,7 +148,13 @@ class ResNet(nn.Cell):
     def _init_weights(self, zero_init_residual: bool) -> None:
         for _, module in self.cells_and_names():
             if isinstance(module, nn.Conv2d):
-                module.weight.set_data(initializer(HeNormal(negative_slope=0, mode="fan_out", nonlinearity="relu"), module.weight.shape, module.weight.dtype))
+                module.weight.set_data(
+                    initializer(
+                        HeNormal(negative_slope=0, mode="fan_out", nonlinearity="relu"),
+                        module.weight.shape,
+                        module.weight.dtype,
+                    )
+                )
             elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)) and module.gamma.requires_grad:
                 module.gamma.set_data(initializer(1, module.gamma.shape, module.gamma.dtype))
                 module.beta.set_data(initializer(0, module.beta.shape, module.beta.dtype))
@@ -147,9 +165,13 @@ class ResNet(nn.Cell):
         # learning rates in early (Goyal et al., 2017).
         for _, module in self.cells_and_names():
             if isinstance(module, Bottleneck) and module.bn3.gamma is not None:
-                module.bn3.gamma.set_data(initializer("zeros", module.bn3.gamma.shape, module.bn3.gamma.dtype))
+                module.bn3.gamma.set_data(
+                    initializer("zeros", module.bn3.gamma.shape, module.bn3.gamma.dtype)
+                )
             elif isinstance(module, BasicBlock) and module.bn2.gamma is not None:
-                module.bn2.gamma.set_data(initializer("zeros", module.bn2.gamma.shape, module.bn2.gamma.dtype))
+                module.bn2.gamma.set_data(
+                    initializer("zeros", module.bn2.gamma.shape, module.bn2.gamma.dtype)
+                )
 
     def construct(self, x: Tensor) -> Tensor:
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))

@@ -24,6 +24,7 @@ from migrate.port.statements.compiled_functions import CompiledFunctions, compil
 from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.partial_calls import partials_written_out
 from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.long_lines import without_long_lines
 from migrate.port.syntax.spelling import HELPERS, Spelling
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
@@ -112,6 +113,7 @@ def port_file(
             new = new.visit(CompiledFunctions(compiled, (made_before_loops, partials_written_out)))
         code = without_leftovers(new, tree, spelling.imports, wanted)
         code = _SEEDED_TWICE.sub(r"\1", code)
+        code = without_long_lines(code, text)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
         reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
         finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
