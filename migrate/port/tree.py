@@ -17,8 +17,9 @@ from migrate.findings import Finding
 from migrate.port.file import PortedFile, port_file
 from migrate.port.helper_files.bundle import helper_module
 from migrate.port.helper_files.earlier import needed_by_others
+from migrate.port.helper_files.homes import helper_homes
 from migrate.port.local_models import ModelFile, is_edited, with_local_models
-from migrate.port.syntax.spelling import HELPER_MODULE, HELPERS
+from migrate.port.syntax.spelling import HELPER_MODULE
 from migrate.port.train_step.freeze import formats_values
 from migrate.project import Project, SourceFile
 from migrate.resolve import Resolver
@@ -68,11 +69,11 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
     """Port every file of the project; nothing is written."""
     result = PortedTree(skipped=list(project.skipped))
     places = dict(_places(paths, project.files))
-    homes = {source: helper_home(source, places[source], paths) for source in project.files}
+    homes = helper_homes(project.files, places, paths)
     if options.models is not None:
         project = with_local_models(project, options.models, homes)
         places = dict(_places(paths, project.files))
-        homes = {source: helper_home(source, places[source], paths) for source in project.files}
+        homes = helper_homes(project.files, places, paths)
     _refuse_clashes(places)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
     work = [(source, homes[source][1]) for source in project.files]
@@ -180,22 +181,6 @@ def _places(paths: list[Path], files: Iterable[SourceFile]) -> Iterator[tuple[So
             continue
         inside = source.path.resolve().relative_to(root.resolve())
         yield source, Path(root.resolve().name) / inside if several else inside
-
-
-def helper_home(source: SourceFile, target: Path, paths: list[Path]) -> tuple[Path, str]:
-    """The directory of the helper module for a file, and the line that imports it from there."""
-    if isinstance(source, ModelFile):
-        return source.helper_home
-    if not source.package or not any(path.is_dir() for path in paths):
-        return target.parent, f"import {HELPER_MODULE} as {HELPERS}"
-    # In a package the helpers live at its top, and files reach them by a relative import. `port
-    # pkg -o out` puts the package's contents directly under out: out itself is then the package.
-    depth = len(source.module.split(".")) - (0 if source.is_package else 1)
-    climbs = max(min(depth, len(target.parent.parts) + 1), 1)
-    home = target.parent
-    for _ in range(climbs - 1):
-        home = home.parent
-    return home, f"from {'.' * climbs} import {HELPER_MODULE} as {HELPERS}"
 
 
 def _other_files(

@@ -18,7 +18,7 @@ from migrate.resolve.tensor_names import (
     says_tensor,
 )
 from migrate.resolve.training_names import says_training
-from migrate.resolve.types import from_word
+from migrate.resolve.types import from_word, is_library_layer
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
     MODULE,
@@ -138,6 +138,8 @@ class Members:
         if name == "__class__" and isinstance(node.value, ast.Name):
             return ClassOf(node.value.id)
         if name == "__name__" and isinstance(owner, ClassOf):
+            if is_library_layer(self.lookup(owner.variable)[0]):
+                self.record(node, "torch.nn.Module.__name__", "attribute")
             return ClassNameOf(owner.variable, node)
         if owner is UNKNOWN:
             return self._of_unknown(node, form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from migrate.resolve.hierarchy import instances_of
+from migrate.resolve.hierarchy import instances_of, is_module
 from migrate.resolve.values import (
     BOOL,
     FLOAT,
@@ -207,3 +207,11 @@ def item_of(value: Value) -> Value:
             elif option.cls == "builtins.str":
                 result = join(result, STR)
     return result
+
+
+def is_library_layer(value: Value) -> bool:
+    """May be a layer of torch's own; classes of the program's own are what they are."""
+    return any(
+        isinstance(option, Instance) and isinstance(option.cls, str) and is_module(option.cls)
+        for option in options_of(value)
+    )

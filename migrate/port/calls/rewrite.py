@@ -12,6 +12,7 @@ from migrate.port.calls.emit import arguments_kept, write_call, write_first
 from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.calls.surroundings import CallSurroundings
 from migrate.port.cells.buffers import as_parameter
+from migrate.port.names.class_questions import asked_by
 from migrate.port.statements.statement_forms import as_assignment, use_statement_forms
 from migrate.port.syntax.nodes import atomic, code, expression
 from migrate.port.train_step.freeze import thaws
@@ -110,6 +111,11 @@ class CallRewriter(CallSurroundings):
         return new
 
     def _other_call(self, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
+        if id(partner) in self.asked_classes:  # type(m)
+            return self.class_asked_of(updated.args[0].value)
+        helper = asked_by(partner, self.context)
+        if helper:
+            return updated.with_changes(func=expression(self.spelling.name(f"helpers.{helper}")))
         axes = self.pools.calls.get(id(partner))
         if axes is None:
             return self._by_position(partner, updated)

@@ -65,25 +65,6 @@ def set_requires_grad(module, requires_grad=True):
     return module
 
 
-_TORCH_NAMES = {
-    "BiDense": "Bilinear",
-    "CellDict": "ModuleDict",
-    "CellList": "ModuleList",
-    "Conv1dTranspose": "ConvTranspose1d",
-    "Conv2dTranspose": "ConvTranspose2d",
-    "Conv3dTranspose": "ConvTranspose3d",
-    "Dense": "Linear",
-    "HSigmoid": "Hardsigmoid",
-    "HSwish": "Hardswish",
-    "SequentialCell": "Sequential",
-}
-
-
-def torch_class_name(cls):
-    """The name of a layer's class in torch, for programs that choose layers by name."""
-    return _TORCH_NAMES.get(cls.__name__, cls.__name__)
-
-
 def add_module(module, name, child):
     """torch's add_module; a SequentialCell has to be told to run the new child."""
     setattr(module, name, child)

@@ -13,6 +13,7 @@ from migrate.findings import Finding
 from migrate.port.calls.call import Refusal
 from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.context import Context, is_module_value, marker
+from migrate.port.names.class_questions import classes_to_ask_for
 from migrate.port.names.quoted import Spelled
 from migrate.port.names.type_tests import as_membership
 from migrate.port.syntax.join import Joiner
@@ -50,6 +51,7 @@ class References(Joiner):
             for part in ast.walk(tree)
             if (usage := context.usage(part)) is not None
         }
+        self.asked_classes = classes_to_ask_for(tree, context)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
             set()
@@ -177,7 +179,12 @@ class References(Joiner):
             and is_module_value(self.context.type(partner.value))
         ):
             return updated.with_changes(attr=cst.Name("construct"))
+        if id(partner) in self.asked_classes:  # m.__class__
+            return self.class_asked_of(updated.value)
         return updated
+
+    def class_asked_of(self, layer: cst.BaseExpression) -> cst.BaseExpression:
+        return expression(f"{self.spelling.name('helpers.torch_class')}({code(layer)})")
 
     def _reference(
         self, usage: Usage, node: cst.Name | cst.Attribute, receiver: cst.BaseExpression | None
@@ -333,6 +340,8 @@ class References(Joiner):
             and entry.status != "missing"
         ):
             return cst.Name("None")
+        if usage.form == "value" and main.emit.startswith("("):
+            return fill(main.emit, {}, self.spelling.name)  # _BatchNorm: all that derive from it
         if entry.kind in ("class", "function", "method", "context", "decorator") and usage.form in (
             "value",
             "base",
