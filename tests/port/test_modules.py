@@ -300,3 +300,27 @@ def test_sizes_in_lists_become_what_mindspore_takes(port) -> None:
         "self.e = helpers.Conv1d(3, 8, strides)",
     ):
         assert line.replace('"', "'") in text.replace('"', "'"), text
+
+
+def test_a_tensor_is_asked_for_its_gradient_only_where_a_checkpoint_hangs_on_it(port) -> None:
+    source = HEAD + textwrap.dedent("""\
+        import torch.utils.checkpoint as cp
+
+
+        class Block(nn.Module):
+            def body(self, x):
+                return F.relu(x)
+
+            def forward(self, x):
+                if self.with_cp and x.requires_grad:
+                    x = cp.checkpoint(self.body, x)
+                else:
+                    x = self.body(x)
+                return cp.checkpoint(self.body, x) if x.requires_grad and self.with_cp else x
+        """)
+    ported = port(source)
+    assert "if self.with_cp and self.training:" in ported.text
+    assert "if self.training and self.with_cp else x" in ported.text
+    assert not ported.findings
+    other = port(source.replace("x = cp.checkpoint(self.body, x)", "x = x * 2"))
+    assert [finding.api for finding in other.findings] == ["torch.Tensor.requires_grad"]

@@ -15,6 +15,7 @@ from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.context import Context, is_module_value, marker
 from migrate.port.names.class_questions import classes_to_ask_for
 from migrate.port.names.quoted import Spelled
+from migrate.port.names.recompute_tests import recompute_tests
 from migrate.port.names.type_tests import as_membership
 from migrate.port.syntax.join import Joiner
 from migrate.port.syntax.nodes import atomic, code, expression, fill, is_cheap, is_hole_alone
@@ -51,6 +52,7 @@ class References(Joiner):
             for part in ast.walk(tree)
             if (usage := context.usage(part)) is not None
         }
+        self._recompute_tests = recompute_tests(tree, context)
         self.asked_classes = classes_to_ask_for(tree, context)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
@@ -290,6 +292,8 @@ class References(Joiner):
         main = entry.main
         if usage.api == "torch.Tensor.grad" and self._keeps_gradient(usage.node):
             return node
+        if id(usage.node) in self._recompute_tests:
+            return expression("self.training")
         if usage.api == f"{OPTIMIZER}.state" and self._is_own_optimizer(usage.node):
             return node
         if self.spelling.mint and self._is_mint_class(entry.torch.rpartition(".")[0]):
