@@ -14,7 +14,7 @@ class finfo:
             self.bits, self.eps, self.resolution = 16, 2.0**-7, 0.01
             self.max, self.tiny = (2 - 2.0**-7) * 2.0**127, 2.0**-126
         else:
-            limits = np.finfo(mindspore.dtype_to_nptype(type))
+            limits = np.finfo(str(type).lower())
             self.bits, self.eps = limits.bits, float(limits.eps)
             self.max, self.tiny = float(limits.max), float(limits.tiny)
             self.resolution = float(limits.resolution)
@@ -26,5 +26,5 @@ class iinfo:
     """torch.iinfo."""
 
     def __init__(self, type):
-        limits = np.iinfo(mindspore.dtype_to_nptype(type))
+        limits = np.iinfo(str(type).lower())
         self.bits, self.max, self.min = limits.bits, int(limits.max), int(limits.min)

@@ -55,7 +55,8 @@ class MappedOptimizer(optim.Optimizer):
                 lr = ops.cast(group.get("lr"), mindspore.float32)
             start, end = self.group_start_id[number], self.group_start_id[number + 1]
             settings = tuple([group.get(name) for name in self.settings])
-            own = gradients[start:end]
+            # A plain tuple would be taken for constants where this itself is not compiled.
+            own = mindspore.mutable(gradients[start:end])
             if group.get("maximize"):
                 own = self.hyper_map(_negative, own)
             self.update(own, number, lr, *settings)

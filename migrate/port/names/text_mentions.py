@@ -39,11 +39,16 @@ class TextMentions(StepRewriter):
         # Nearly every string is told by its first letters.
         if "torch" in original_node.value and _PATH.fullmatch(original_node.value[1:-1]):
             same = self._api_texts().get(original_node.value[1:-1])
-            if same:
+            if same and id(node := same.pop(0)) not in self._arguments():
                 reason = f"the text {original_node.value} names a torch API"
                 step = "name MindSpore's in its place, or the ported class itself"
-                self.flag(same.pop(0), Refusal(reason, step, "MS317"))
+                self.flag(node, Refusal(reason, step, "MS317"))
         return updated_node
+
+    def _arguments(self) -> set[int]:
+        """What torch's own functions are given: their rows say what a text means there."""
+        calls = (usage.call for usage in self.context.usages.values() if usage.call is not None)
+        return {id(argument) for call in calls for argument in call.args}
 
     def _names_torch(self, text: str) -> bool:
         """Whether the text begins with a name that stands for torch, or for a part of it."""
