@@ -12,7 +12,7 @@ import os
 import types
 import warnings
 from PIL import Image
-from collections import deque
+from collections import OrderedDict, deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from mindspore import Parameter, ParameterTuple, Tensor, communication, nn, ops
@@ -55,8 +55,28 @@ def save(obj, f):
     os.replace(aside, f)
 
 
+_NAMES_IN_TORCH = {
+    "gamma": "weight",
+    "beta": "bias",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+    "embedding_table": "weight",
+}
+
+
+def _torch_name(name, names):
+    """As torch calls it. A lone gamma is a parameter of the program's own, not a norm's."""
+    layer, dot, local = name.rpartition(".")
+    pair = (f"{layer}{dot}gamma", f"{layer}{dot}beta")
+    if name in pair and not all(one in names for one in pair):
+        return name
+    if local in _NAMES_IN_TORCH and layer.rpartition(".")[2] == "bn2d":
+        layer = layer.removesuffix("bn2d").removesuffix(".")
+    return f"{layer}{dot}{_NAMES_IN_TORCH.get(local, local)}"
+
+
 def load(f, map_location=None, weights_only=None):
-    """Load what `save` wrote; a plain MindSpore checkpoint gives its parameters by name."""
+    """Load what `save` wrote; of a plain MindSpore checkpoint, the values by torch's names."""
     with open(f, "rb") as stream:
         if stream.read(2) == b"PK":
             raise ValueError(
@@ -76,7 +96,7 @@ def load(f, map_location=None, weights_only=None):
     else:
         values = mindspore.load_checkpoint(path)
     if "structure" not in values:
-        return dict(values)
+        return {_torch_name(name, values): value for name, value in values.items()}
 
     def rebuild(value):
         if not isinstance(value, dict):
@@ -726,24 +746,11 @@ class CrossEntropyLoss(nn.CrossEntropyLoss):
         )
 
 
-_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
-
-
-def _is_buffer(name, parameter):
-    return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
-
-
-def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
-    """Names and parameters, without the running statistics."""
-    for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
-        if not _is_buffer(name, parameter):
-            yield name, parameter
-
-
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
-    for _, parameter in named_parameters(module, recurse=recurse):
-        yield parameter
+    for name, parameter in module.parameters_and_names(expand=recurse):
+        if not _is_buffer(name, parameter):
+            yield parameter
 
 
 def _kept_share(momentum):
@@ -779,6 +786,79 @@ class BatchNorm2d(nn.BatchNorm2d):
             dtype=dtype or mindspore.float32,
         )
         self.beta.requires_grad = affine and bias
+
+
+_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
+
+
+_NORMS = (
+    *(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm, nn.LayerNorm),
+    *(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d),
+)
+
+
+_NAMES_OF_NORMS = {
+    "gamma": "weight",
+    "beta": "bias",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+}
+
+
+_LAYERS_OF_TRANSFORMERS = (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+
+
+def _torch_local(cell, name):
+    """What torch calls a parameter of a layer."""
+    if isinstance(cell, _NORMS):
+        return _NAMES_OF_NORMS.get(name, name)
+    if isinstance(cell, nn.Embedding) and name == "embedding_table":
+        return "weight"
+    if isinstance(cell, nn.PReLU) and name == "w":
+        return "weight"
+    return name
+
+
+def _torch_child(cell, name):
+    """What torch calls a part of a layer; nothing where torch has no such part."""
+    if isinstance(cell, nn.BatchNorm3d) and name == "bn2d":
+        return ""
+    if isinstance(cell, _LAYERS_OF_TRANSFORMERS) and name in ("dense1", "dense2"):
+        return name.replace("dense", "linear")
+    return name
+
+
+def _torch_paths(cell, path="", torch_path=""):
+    """Every Cell by its path, with the path that torch would give it."""
+    yield path, torch_path, cell
+    for name, child in cell._cells.items():
+        if child is not None:
+            below = ".".join(filter(None, (torch_path, _torch_child(cell, name))))
+            yield from _torch_paths(child, f"{path}.{name}" if path else name, below)
+
+
+def torch_names(module, names):
+    """torch's name for each of MindSpore's."""
+    places = {path: (torch_path, cell) for path, torch_path, cell in _torch_paths(module)}
+    found = {}
+    for name in names:
+        path, _, local = name.rpartition(".")
+        torch_path, cell = places.get(path, (path, None))
+        found[name] = ".".join(filter(None, (torch_path, _torch_local(cell, local))))
+    return found
+
+
+def _is_buffer(name, parameter):
+    return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
+
+
+def state_dict(module, prefix=""):
+    """Parameters and buffers by torch's names; what is no Cell answers for itself."""
+    if not isinstance(module, nn.Cell):
+        return module.state_dict()
+    own = module.state_dict()
+    names = torch_names(module, own)
+    return OrderedDict((prefix + names[name], value) for name, value in own.items())
 
 
 def _negative(gradient):
@@ -829,7 +909,8 @@ class MappedOptimizer(optim.Optimizer):
                 lr = ops.cast(group.get("lr"), mindspore.float32)
             start, end = self.group_start_id[number], self.group_start_id[number + 1]
             settings = tuple([group.get(name) for name in self.settings])
-            own = gradients[start:end]
+            # A plain tuple would be taken for constants where this itself is not compiled.
+            own = mindspore.mutable(gradients[start:end])
             if group.get("maximize"):
                 own = self.hyper_map(_negative, own)
             self.update(own, number, lr, *settings)
@@ -1283,19 +1364,25 @@ def set_value(tensor, value):
 
 
 def load_state_dict(module, state_dict, strict=True):
-    """Cell.load_state_dict in the middle of a training: the values are assigned, because after a
-    set_data optimizers and compiled steps go on with the old memory.
+    """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
+
+    They are assigned: after a set_data, optimizers and compiled steps go on with the old memory.
     """
+    if not isinstance(module, nn.Cell):
+        return module.load_state_dict(state_dict)
     own = module.state_dict()
-    missing = [name for name in own if name not in state_dict]
-    unexpected = [name for name in state_dict if name not in own]
+    names = torch_names(module, own)
+    given = {names.get(name, name): value for name, value in state_dict.items()}
+    missing = [names[name] for name in own if names[name] not in given]
+    unexpected = [name for name in given if name not in names.values()]
+    unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
     if strict and (missing or unexpected):
         raise RuntimeError(f"missing: {missing}, unexpected: {unexpected}")
     for name, tensor in own.items():
-        if name in state_dict:
-            value = state_dict[name]
+        if names[name] in given:
+            value = given[names[name]]
             if tuple(value.shape) != tuple(tensor.shape):
-                raise RuntimeError(f"{name} has the shape {tensor.shape}, not {value.shape}")
+                raise RuntimeError(f"{names[name]} has the shape {tensor.shape}, not {value.shape}")
             set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
     return missing, unexpected
 

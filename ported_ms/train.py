@@ -219,7 +219,7 @@ def main() -> None:
             checkpoint = {
                 "epoch": epoch + 1,
                 "arch": args.arch,
-                "model": bare_model.state_dict(),
+                "model": helpers.state_dict(bare_model),
                 "optimizer": helpers.optimizer_state_dict(optimizer),
                 "scheduler": helpers.scheduler_state_dict(scheduler),
                 "scaler": scaler.state_dict(),

@@ -25,6 +25,7 @@ from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.partial_calls import partials_written_out
 from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.long_lines import without_long_lines
+from migrate.port.syntax.one_a_line import one_a_line
 from migrate.port.syntax.spelling import HELPERS, Spelling
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
@@ -104,7 +105,7 @@ def port_file(
     context.import_findings = found
     try:
         rewriter = Rewriter(context, tree)
-        new = cst.parse_module(text).visit(rewriter)
+        new = one_a_line(cst.parse_module(text), text).visit(rewriter)
         rewriter.finish()
         wanted = imported_names(resolver.modules.project)
         new = without_unread_devices(new, text)

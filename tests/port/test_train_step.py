@@ -343,3 +343,16 @@ def test_a_backward_in_the_other_branch_alone(port) -> None:
     )
     assert not findings
     assert "if not (evaluating):" in text and "optimizer(grads)" in text
+
+
+def test_a_step_on_one_line_is_a_step(port) -> None:
+    text = port(
+        "import torch\nfrom torch import nn\n\n"
+        "net = nn.Linear(2, 1); a = 1; b = 2\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "c = 3; d = 4\n"
+        "for x in batches: loss = net(x).mean(); loss.backward(); opt.step()  # all\n"
+    ).text
+    assert "c = 3; d = 4\n" in text
+    assert "    loss, grads = grad_step(x)\n    opt(grads)" in text
+    assert "# all" in text

@@ -295,15 +295,22 @@ def test_settings_of_an_optimizer_read_and_change_as_numbers(port) -> None:
     assert "helpers.optimizer_state_dict(optimizer), helpers.scheduler_state_dict(schedu" in text
 
 
-def test_weights_put_back_beside_a_step_are_assigned(port) -> None:
-    body = """
-        def main(model: nn.Module, optimizer: torch.optim.Optimizer, loader: DataLoader, best):
+def test_states_go_by_torch_s_names_whoever_has_them(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def main(model: nn.Module, thing, optimizer: torch.optim.Optimizer, best):
             model.load_state_dict(best)
-    """
-    alone, _ = ported(port, body)
-    assert "model.load_state_dict(best)" in alone
-    beside, _ = ported(port, body.rstrip() + STEP.replace("\n", "\n        "))
-    assert "helpers.load_state_dict(model, best)" in beside
+            thing.load_state_dict(best, strict=False)
+            optimizer.load_state_dict(best)
+            return model.state_dict(), thing.state_dict(), optimizer.state_dict()
+        """,
+    )
+    assert not findings
+    assert "    helpers.load_state_dict(model, best)" in text
+    assert "    helpers.load_state_dict(thing, best, strict=False)" in text
+    assert "    helpers.load_optimizer_state_dict(optimizer, best)" in text
+    assert "helpers.state_dict(model), helpers.state_dict(thing)," in text
 
 
 def test_an_average_changes_the_tensors_themselves(port) -> None:

@@ -20,6 +20,7 @@ from migrate.resolve import Usage
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import (
     PARAMETER,
+    UNKNOWN,
     Instance,
     options_of,
 )
@@ -113,6 +114,11 @@ class CallRewriter(CallSurroundings):
     def _other_call(self, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
         if id(partner) in self.asked_classes:  # type(m)
             return self.class_asked_of(updated.args[0].value)
+        if self._is_anyones_state(partner) and isinstance(updated.func, cst.Attribute):
+            function = expression(self.spelling.name(f"helpers.{updated.func.attr.value}"))
+            return updated.with_changes(
+                func=function, args=[cst.Arg(updated.func.value), *updated.args]
+            )
         helper = asked_by(partner, self.context)
         if helper:
             return updated.with_changes(func=expression(self.spelling.name(f"helpers.{helper}")))
@@ -124,6 +130,16 @@ class CallRewriter(CallSurroundings):
             comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
         )
         return updated.with_changes(args=[first, cst.Arg(expression(spelled))])
+
+    def _is_anyones_state(self, partner: ast.Call) -> bool:
+        """`thing.state_dict()` of something unknown, which may be a model: the helpers ask."""
+        function = partner.func
+        return (
+            isinstance(function, ast.Attribute)
+            and (function.attr, len(partner.args)) in (("state_dict", 0), ("load_state_dict", 1))
+            and self.context.type(function.value) is UNKNOWN
+            and not any(keyword.arg != "strict" for keyword in partner.keywords)
+        )
 
     def _by_position(self, partner: ast.Call, updated: cst.Call) -> cst.Call:
         """`layer(input=x)`: torch's layers call their input so, MindSpore's each as they like."""

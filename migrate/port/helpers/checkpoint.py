@@ -42,8 +42,28 @@ def save(obj, f):
     os.replace(aside, f)
 
 
+_NAMES_IN_TORCH = {
+    "gamma": "weight",
+    "beta": "bias",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+    "embedding_table": "weight",
+}
+
+
+def _torch_name(name, names):
+    """As torch calls it. A lone gamma is a parameter of the program's own, not a norm's."""
+    layer, dot, local = name.rpartition(".")
+    pair = (f"{layer}{dot}gamma", f"{layer}{dot}beta")
+    if name in pair and not all(one in names for one in pair):
+        return name
+    if local in _NAMES_IN_TORCH and layer.rpartition(".")[2] == "bn2d":
+        layer = layer.removesuffix("bn2d").removesuffix(".")
+    return f"{layer}{dot}{_NAMES_IN_TORCH.get(local, local)}"
+
+
 def load(f, map_location=None, weights_only=None):
-    """Load what `save` wrote; a plain MindSpore checkpoint gives its parameters by name."""
+    """Load what `save` wrote; of a plain MindSpore checkpoint, the values by torch's names."""
     with open(f, "rb") as stream:
         if stream.read(2) == b"PK":
             raise ValueError(
@@ -63,7 +83,7 @@ def load(f, map_location=None, weights_only=None):
     else:
         values = mindspore.load_checkpoint(path)
     if "structure" not in values:
-        return dict(values)
+        return {_torch_name(name, values): value for name, value in values.items()}
 
     def rebuild(value):
         if not isinstance(value, dict):

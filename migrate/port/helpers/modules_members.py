@@ -2,7 +2,7 @@
 
 from mindspore import Parameter, nn
 
-_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
+from migrate.port.helpers.modules_parameter_names import _is_buffer, named_buffers
 
 
 def buffer(value, name):
@@ -27,29 +27,11 @@ def set_parameter(module, name, data, requires_grad=True):
     setattr(module, name, Parameter(data, name=full, requires_grad=requires_grad))
 
 
-def _is_buffer(name, parameter):
-    return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
-
-
-def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
-    """Names and parameters, without the running statistics."""
-    for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
-        if not _is_buffer(name, parameter):
-            yield name, parameter
-
-
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
-    for _, parameter in named_parameters(module, recurse=recurse):
-        yield parameter
-
-
-def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
-    """Names and buffers, the running statistics among them."""
-    for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
-        if _is_buffer(name, parameter):
-            yield name, parameter
-    yield from module.named_buffers(prefix, recurse, remove_duplicate)
+    for name, parameter in module.parameters_and_names(expand=recurse):
+        if not _is_buffer(name, parameter):
+            yield parameter
 
 
 def buffers(module, recurse=True):

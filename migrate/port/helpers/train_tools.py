@@ -2,7 +2,9 @@
 
 import mindspore
 import numpy as np
-from mindspore import Parameter, Tensor, ops
+from mindspore import Parameter, Tensor, nn, ops
+
+from migrate.port.helpers.modules_parameter_names import torch_names
 
 
 def checkpoint(
@@ -36,19 +38,25 @@ def set_value(tensor, value):
 
 
 def load_state_dict(module, state_dict, strict=True):
-    """Cell.load_state_dict in the middle of a training: the values are assigned, because after a
-    set_data optimizers and compiled steps go on with the old memory.
+    """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
+
+    They are assigned: after a set_data, optimizers and compiled steps go on with the old memory.
     """
+    if not isinstance(module, nn.Cell):
+        return module.load_state_dict(state_dict)
     own = module.state_dict()
-    missing = [name for name in own if name not in state_dict]
-    unexpected = [name for name in state_dict if name not in own]
+    names = torch_names(module, own)
+    given = {names.get(name, name): value for name, value in state_dict.items()}
+    missing = [names[name] for name in own if names[name] not in given]
+    unexpected = [name for name in given if name not in names.values()]
+    unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
     if strict and (missing or unexpected):
         raise RuntimeError(f"missing: {missing}, unexpected: {unexpected}")
     for name, tensor in own.items():
-        if name in state_dict:
-            value = state_dict[name]
+        if names[name] in given:
+            value = given[names[name]]
             if tuple(value.shape) != tuple(tensor.shape):
-                raise RuntimeError(f"{name} has the shape {tensor.shape}, not {value.shape}")
+                raise RuntimeError(f"{names[name]} has the shape {tensor.shape}, not {value.shape}")
             set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
     return missing, unexpected
 

@@ -8,7 +8,10 @@ from migrate.port.rules import becomes, flags, rule
 
 
 @rule(
-    becomes("torch.save(model.state_dict(), 'm.pt')", "helpers.save(model.state_dict(), 'm.pt')"),
+    becomes(
+        "torch.save(model.state_dict(), 'm.pt')",
+        "helpers.save(helpers.state_dict(model), 'm.pt')",
+    ),
     flags("torch.save(nn.Linear(2, 3), 'm.pt')", "a whole model cannot be saved"),
 )
 def save_values(call: Call) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 import libcst as cst
 
 from migrate.port.calls.call import Refusal
-from migrate.port.context import is_module_value
+from migrate.port.context import Context, is_module_value
 from migrate.port.statements.suites import is_gone
+from migrate.port.syntax.join import JoinError
 from migrate.port.syntax.nodes import code, expression
 from migrate.port.train_step.kept_gradients import overrides_step
 from migrate.port.train_step.names import statements_below
@@ -32,6 +33,18 @@ from migrate.resolve.values import is_tensor
 
 class StepRewriter(StepCalls):
     """Moves whole statements, once everything inside them has been rewritten."""
+
+    def __init__(self, context: Context, tree: ast.Module) -> None:
+        super().__init__(context, tree)
+        self.taken: set[int] = set()  # plans that stand in the tree
+
+    def finish(self) -> None:
+        """A step that was planned and is not there must not be lost without a word."""
+        super().finish()
+        plans = [plan for block in self.plans.by_block.values() for plan in block]
+        lost = [plan for plan in plans if id(plan) not in self.taken]
+        if lost:
+            raise JoinError(f"the step at line {lost[0].backward.call.lineno} has no place")
 
     # Statements -----------------------------------------------------------------------------------
 
@@ -280,6 +293,7 @@ class StepRewriter(StepCalls):
     def _step(
         self, plan: StepPlan, region: list[cst.BaseStatement], old: list[cst.BaseStatement]
     ) -> list[cst.BaseStatement]:
+        self.taken.add(id(plan))
         loss = self.losses[id(plan.backward.call)]
         casts = [statement for statement in region if id(statement) in self.casts]
         inner = [s for s in region if id(s) not in self.casts and not is_gone(s)]
@@ -319,6 +333,7 @@ class StepRewriter(StepCalls):
         old: list[cst.BaseStatement],
     ) -> list[cst.BaseStatement]:
         """`if scaler is not None: ... else: loss.backward()`: one of two steps is taken."""
+        self.taken.add(id(other))
         inner = [s for s in region if id(s) not in self.casts and not is_gone(s)]
         losses = [self.losses[id(one.backward.call)] for one in (plan, other)]
         function = forward_function(other, inner, losses[1])

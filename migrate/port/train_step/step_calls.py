@@ -114,14 +114,9 @@ class StepCalls(BlockRewriter):
             return new.with_changes(func=expression("self.construct"))
         if usage is None:
             return as_list(new) if id(partner) in self.in_step else new
-        if usage.api == "torch.nn.Module.load_state_dict" and self.active:
-            # MindSpore's own would part the model from what was compiled with it.
-            if isinstance(new.func, cst.Attribute):
-                function = expression(self.spelling.name("helpers.load_state_dict"))
-                new = new.with_changes(func=function, args=[cst.Arg(new.func.value), *new.args])
-        elif usage.api in _LISTS and id(partner) in self.in_step:
+        if usage.api in _LISTS and id(partner) in self.in_step:
             return self._in_front(self.in_step[id(partner)], usage.api, new)
-        elif usage.api == "torch.optim.AdamW" and cycles_momentum(self.context.modules.project):
+        if usage.api == "torch.optim.AdamW" and cycles_momentum(self.context.modules.project):
             new = new.with_changes(func=expression(self.spelling.name("helpers.AdamW")))
         return new
 

@@ -1,0 +1,101 @@
+"""Parameters and buffers under torch's names, because programs choose them by name.
+
+`"bias" in name` must find the beta of a norm, and `LayerNorm.weight` its gamma: MindSpore would
+leave both in the group with weight decay, and nothing would say so.
+"""
+
+from collections import OrderedDict
+
+from mindspore import nn
+
+_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
+_NORMS = (
+    *(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm, nn.LayerNorm),
+    *(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d),
+)
+_NAMES_OF_NORMS = {
+    "gamma": "weight",
+    "beta": "bias",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+}
+_LAYERS_OF_TRANSFORMERS = (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+
+
+def _torch_local(cell, name):
+    """What torch calls a parameter of a layer."""
+    if isinstance(cell, _NORMS):
+        return _NAMES_OF_NORMS.get(name, name)
+    if isinstance(cell, nn.Embedding) and name == "embedding_table":
+        return "weight"
+    if isinstance(cell, nn.PReLU) and name == "w":
+        return "weight"
+    return name
+
+
+def _torch_child(cell, name):
+    """What torch calls a part of a layer; nothing where torch has no such part."""
+    if isinstance(cell, nn.BatchNorm3d) and name == "bn2d":
+        return ""
+    if isinstance(cell, _LAYERS_OF_TRANSFORMERS) and name in ("dense1", "dense2"):
+        return name.replace("dense", "linear")
+    return name
+
+
+def _torch_paths(cell, path="", torch_path=""):
+    """Every Cell by its path, with the path that torch would give it."""
+    yield path, torch_path, cell
+    for name, child in cell._cells.items():
+        if child is not None:
+            below = ".".join(filter(None, (torch_path, _torch_child(cell, name))))
+            yield from _torch_paths(child, f"{path}.{name}" if path else name, below)
+
+
+def torch_names(module, names):
+    """torch's name for each of MindSpore's."""
+    places = {path: (torch_path, cell) for path, torch_path, cell in _torch_paths(module)}
+    found = {}
+    for name in names:
+        path, _, local = name.rpartition(".")
+        torch_path, cell = places.get(path, (path, None))
+        found[name] = ".".join(filter(None, (torch_path, _torch_local(cell, local))))
+    return found
+
+
+def _is_buffer(name, parameter):
+    return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
+
+
+def _with_torch_names(module, pairs, prefix):
+    names = torch_names(module, [name for name, _ in pairs])
+    return [(".".join(filter(None, (prefix, names[name]))), value) for name, value in pairs]
+
+
+def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
+    """torch's names and the parameters, without the running statistics."""
+    pairs = [
+        (name, parameter)
+        for name, parameter in module.parameters_and_names(expand=recurse)
+        if not _is_buffer(name, parameter)
+    ]
+    yield from _with_torch_names(module, pairs, prefix)
+
+
+def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
+    """torch's names and the buffers, the running statistics among them."""
+    pairs = [
+        (name, parameter)
+        for name, parameter in module.parameters_and_names(expand=recurse)
+        if _is_buffer(name, parameter)
+    ]
+    pairs += module.named_buffers("", recurse, remove_duplicate)
+    yield from _with_torch_names(module, pairs, prefix)
+
+
+def state_dict(module, prefix=""):
+    """Parameters and buffers by torch's names; what is no Cell answers for itself."""
+    if not isinstance(module, nn.Cell):
+        return module.state_dict()
+    own = module.state_dict()
+    names = torch_names(module, own)
+    return OrderedDict((prefix + names[name], value) for name, value in own.items())
