@@ -12,7 +12,6 @@ MODULE_METHODS = frozenset(
         "buffers",
         "children",
         "eval",
-        "load_state_dict",
         "modules",
         "named_buffers",
         "named_children",
@@ -49,4 +48,6 @@ def says_module(node: ast.Attribute) -> bool:
         return True
     owner = node.value
     name = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
-    return node.attr in MODULE_METHODS | {"state_dict", "train"} and bool(_NAMED_SO.fullmatch(name))
+    return node.attr in MODULE_METHODS | {"load_state_dict", "state_dict", "train"} and bool(
+        _NAMED_SO.fullmatch(name)
+    )
