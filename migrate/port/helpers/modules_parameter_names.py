@@ -92,10 +92,18 @@ def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
     yield from _with_torch_names(module, pairs, prefix)
 
 
+def answers_itself(module, method):
+    """What is no Cell, or is one with a method of its own of this name; super() has none."""
+    if isinstance(module, super):
+        return False
+    return getattr(type(module), method) is not getattr(nn.Cell, method, None)
+
+
 def state_dict(module, prefix=""):
-    """Parameters and buffers by torch's names; what is no Cell answers for itself."""
-    if not isinstance(module, nn.Cell):
+    """Parameters and buffers by torch's names; what has its own way answers for itself."""
+    if answers_itself(module, "state_dict"):
         return module.state_dict()
-    own = module.state_dict()
+    module = module.__self__ if isinstance(module, super) else module
+    own = nn.Cell.state_dict(module)
     names = torch_names(module, own)
     return OrderedDict((prefix + names[name], value) for name, value in own.items())

@@ -4,7 +4,7 @@ import mindspore
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
-from migrate.port.helpers.modules_parameter_names import torch_names
+from migrate.port.helpers.modules_parameter_names import answers_itself, torch_names
 
 
 def checkpoint(
@@ -42,9 +42,10 @@ def load_state_dict(module, state_dict, strict=True):
 
     They are assigned: after a set_data, optimizers and compiled steps go on with the old memory.
     """
-    if not isinstance(module, nn.Cell):
-        return module.load_state_dict(state_dict)
-    own = module.state_dict()
+    if answers_itself(module, "load_state_dict"):
+        return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
+    module = module.__self__ if isinstance(module, super) else module
+    own = nn.Cell.state_dict(module)
     names = torch_names(module, own)
     given = {names.get(name, name): value for name, value in state_dict.items()}
     missing = [names[name] for name in own if names[name] not in given]
