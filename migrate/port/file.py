@@ -25,6 +25,7 @@ from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.partial_calls import partials_written_out
 from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.spelling import HELPERS, Spelling
+from migrate.port.syntax.walk import walked
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
 from migrate.resolve.members import class_is_module
@@ -103,13 +104,14 @@ def port_file(
     context.import_findings = found
     try:
         rewriter = Rewriter(context, tree)
-        new = cst.parse_module(text).visit(rewriter)
+        new = walked(cst.parse_module(text), rewriter)
         rewriter.finish()
         wanted = imported_names(resolver.modules.project)
         new = without_unread_devices(new, text)
         compiled = compiled_names(resolution)
         if compiled:
-            new = new.visit(CompiledFunctions(compiled, (made_before_loops, partials_written_out)))
+            passes = (made_before_loops, partials_written_out)
+            new = walked(new, CompiledFunctions(compiled, passes))
         code = without_leftovers(new, tree, spelling.imports, wanted)
         code = _SEEDED_TWICE.sub(r"\1", code)
     except Exception as error:  # one bad file must cost no other, and never be half-ported

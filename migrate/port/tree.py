@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from migrate.collection import rare_collection
 from migrate.errors import RequestError
 from migrate.findings import Finding
 from migrate.port.file import PortedFile, port_file
@@ -139,20 +140,21 @@ def _port_some(
 
         return [_as_it_is(source, partial(npu_file, source)) for source, _ in work]
     resolver = Resolver(project, table)
-    return [
-        _as_it_is(
-            source,
-            partial(
-                port_file,
-                resolver,
+    with rare_collection():
+        return [
+            _as_it_is(
                 source,
-                helper_import=line,
-                mint=options.mint,
-                input_shapes=options.input_shapes,
-            ),
-        )
-        for source, line in work
-    ]
+                partial(
+                    port_file,
+                    resolver,
+                    source,
+                    helper_import=line,
+                    mint=options.mint,
+                    input_shapes=options.input_shapes,
+                ),
+            )
+            for source, line in work
+        ]
 
 
 def _as_it_is(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:

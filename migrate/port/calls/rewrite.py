@@ -86,7 +86,8 @@ class CallRewriter(CallSurroundings):
 
     def _as_parameter(self, partner: ast.Call, made: cst.BaseExpression) -> cst.BaseExpression:
         """With the name of the variable: MindSpore's optimizers tell parameters by name."""
-        name = self._variable_of.get(id(partner), "")
+        variable = self._variable_of.get(id(partner))
+        name = ast.unparse(variable).rpartition(".")[2] if variable is not None else ""
         named = f", name={name!r}" if name else ""
         return expression(f"{self.spelling.name('mindspore.Parameter')}({code(made)}{named})")
 

@@ -239,6 +239,8 @@ class CellRewriter(WriteRewriter):
     def leave_IndentedBlock(
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:
+        if not self.lines_before:
+            return updated_node
         body: list[cst.BaseStatement] = []
         for statement in updated_node.body:
             _, lines = self.lines_before.pop(id(statement), (None, []))

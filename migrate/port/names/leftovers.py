@@ -11,6 +11,7 @@ import libcst as cst
 
 from migrate.port.statements.suites import GONE, tidied, without_empty
 from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.walk import walked
 
 _PURE = (
     cst.Name,
@@ -42,7 +43,7 @@ def without_leftovers(
         unused = candidates - _read(after)
         if not unused & _bound(after):
             return code
-        module = module.visit(_Remover(unused, wanted))
+        module = walked(module, _Remover(unused, wanted))
         shorter = module.code
         if shorter == code:
             return code

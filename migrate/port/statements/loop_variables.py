@@ -8,15 +8,15 @@ from collections.abc import Container
 
 import libcst as cst
 
+from migrate.port.syntax.walk import walked
+
 
 def made_before_loops(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
     """`for ...: y = f(x)`, then `return y`: `y = None` stands in front of the loop."""
     wanted = _made_in_loops(ast.parse(textwrap.dedent(text)).body[0]) if "for " in text else {}
     if not wanted:
         return function
-    changed = function.visit(_Insert(wanted))
-    assert isinstance(changed, cst.FunctionDef)
-    return changed
+    return walked(function, _Insert(wanted))
 
 
 class _Insert(cst.CSTTransformer):

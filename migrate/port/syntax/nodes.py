@@ -7,8 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import is_
+from typing import Any, TypeVar
 
 import libcst as cst
+
+Node = TypeVar("Node", bound=cst.CSTNode)
 
 _HOLE = re.compile(r"\{(\w+)\}")
 _SINGLE_QUOTED = re.compile(r"'([^'\"\\]*)'")
@@ -43,6 +47,19 @@ def in_quotes(text: str, quote: str) -> str:
 
 def styled(text: str, quote: str) -> cst.BaseExpression:
     return expression(in_quotes(text, quote))
+
+
+def with_parts(node: Node, **parts: Any) -> Node:
+    """The node with these fields, or the very node where it has them already."""
+    new = {name: value for name, value in parts.items() if not _is_same(getattr(node, name), value)}
+    return node.with_changes(**new) if new else node
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    if old is new:
+        return True
+    sequences = isinstance(old, tuple | list) and isinstance(new, tuple | list)
+    return sequences and len(old) == len(new) and all(map(is_, old, new))
 
 
 def code(node: cst.CSTNode) -> str:

@@ -146,7 +146,8 @@ class WriteRewriter(KeptItems):
             self.context.ported += 1
             parts = {"self": target.value, "value": updated_node.value}
             return cst.Expr(fill(self.written[id(original_node)], parts, self.spelling.name))
-        if assigns_itself(updated_node) and not assigns_itself(original_node):
+        new = updated_node is not original_node
+        if new and assigns_itself(updated_node) and not assigns_itself(original_node):
             return cst.RemoveFromParent()  # x = x.to(device)
         partner = self.partner(original_node)
         if isinstance(partner, ast.Assign) and all(map(self._is_dropped_setting, partner.targets)):
