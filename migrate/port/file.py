@@ -23,7 +23,7 @@ from migrate.port.names.unread_devices import without_unread_devices
 from migrate.port.statements.compiled_functions import CompiledFunctions, compiled_names
 from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.partial_calls import partials_written_out
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.spelling import HELPERS, Spelling
 from migrate.port.syntax.walk import walked
 from migrate.project import ReadProblem, SourceFile
@@ -144,16 +144,12 @@ def source_form(source: SourceFile) -> dict[str, Any]:
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:
     """Every name the file binds by itself, so that nothing we import takes its place."""
     names: set[str] = set()
-    for node in every_node(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.arg):
-            names.add(node.arg)
-        elif isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler
-        ):
-            names.add(node.name or "")
-        elif isinstance(node, ast.Import):
+    names |= {n.id for n in nodes_of(tree, ast.Name) if n.ctx.__class__ is ast.Store}
+    names |= {node.arg for node in nodes_of(tree, ast.arg)}
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
+    names |= {node.name or "" for node in nodes_of(tree, *definitions)}
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
+        if isinstance(node, ast.Import):
             for alias in node.names:
                 if not resolver.modules.is_library(alias.name) and not alias.name.startswith(
                     ("mindspore", "numpy", "math")
@@ -176,7 +172,7 @@ def _may_be_torch(alias: ast.alias) -> bool:
 
 
 def _imports_any(tree: ast.Module, packages: Collection[str]) -> bool:
-    for node in every_node(tree):
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import gc
 from pathlib import Path
@@ -17,6 +18,8 @@ from migrate.port import file
 from migrate.port.names import leftovers, unread_devices
 from migrate.port.statements import loop_variables, partial_calls
 from migrate.port.syntax.children import CHILDREN, code_nodes
+from migrate.port.syntax.every_node import every_node, nodes_of
+from migrate.port.syntax.text import code, module_code
 from migrate.port.syntax.walk import walked
 from tests.port import grammar
 from tests.port.test_properties import RELAXED
@@ -216,3 +219,21 @@ def test_collection_is_rare_for_a_while() -> None:
     with rare_collection():
         assert gc.get_threshold() > before
     assert gc.get_threshold() == before
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=["every kind", *(path.name for path in FILES)])
+def test_the_text_is_that_of_libcst(source: str) -> None:
+    module = cst.parse_module(source)
+    assert module_code(module) == module.code == source
+    for statement in module.body:
+        assert code(statement) == cst.Module([]).code_for_node(statement)
+
+
+def test_every_node_is_found_as_by_the_stdlib() -> None:
+    tree = ast.parse(Path(argparse.__file__).read_text(encoding="utf-8"))
+    left_out = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+    nodes = [node for node in ast.walk(tree) if not isinstance(node, left_out)]
+    assert every_node(tree) == nodes
+    assert nodes_of(tree, ast.Name, ast.arg) == [
+        node for node in nodes if isinstance(node, ast.Name | ast.arg)
+    ]

@@ -13,7 +13,8 @@ from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.calls.surroundings import CallSurroundings
 from migrate.port.cells.buffers import as_parameter
 from migrate.port.statements.statement_forms import as_assignment, use_statement_forms
-from migrate.port.syntax.nodes import atomic, code, expression
+from migrate.port.syntax.nodes import atomic, expression
+from migrate.port.syntax.text import code
 from migrate.port.train_step.freeze import thaws
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import is_module

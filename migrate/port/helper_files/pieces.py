@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from migrate.port.syntax.every_node import every_node
+
 _PACKAGE = "migrate.port.helpers"
 
 
@@ -102,7 +104,7 @@ def _read(path: Path, definitions: dict[str, Definition]) -> None:
     local = {name for node in tree.body for name in _defined(node)}
     for node in tree.body:
         for name in _defined(node):
-            used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            used = {n.id for n in every_node(node) if n.__class__ is ast.Name}
             start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             start = _with_comments(lines, start)
             definitions[name] = Definition(

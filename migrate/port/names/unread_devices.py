@@ -13,7 +13,7 @@ import textwrap
 import libcst as cst
 
 from migrate.port.statements.suites import GONE, tidied
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
 from migrate.port.syntax.walk import walked
 
 _Pair = tuple[cst.BaseElement, cst.BaseElement]

@@ -20,8 +20,9 @@ from migrate.port.statements.suites import (
     unwrapped,
     with_comments_inside,
 )
-from migrate.port.syntax.every_node import every_node
-from migrate.port.syntax.nodes import code, comment_line, comments, with_parts
+from migrate.port.syntax.every_node import nodes_of
+from migrate.port.syntax.nodes import comment_line, comments, with_parts
+from migrate.port.syntax.text import code
 
 
 class BlockRewriter(GradientCells):
@@ -53,11 +54,8 @@ class BlockRewriter(GradientCells):
             return True
         scope = self.context.resolution.scope
         return scope is not None and any(
-            isinstance(node, ast.Name)
-            and node.id == name
-            and isinstance(node.ctx, ast.Load)
-            and self.context.usage(node) is None
-            for node in every_node(scope.tree)
+            node.id == name and isinstance(node.ctx, ast.Load) and self.context.usage(node) is None
+            for node in nodes_of(scope.tree, ast.Name)
         )
 
     def visit_If(self, node: cst.If) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from migrate.analyze.compiled import compiled_code
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
 from migrate.resolve import FileResolution
 
 # From a function and its text to the function as it can be compiled.

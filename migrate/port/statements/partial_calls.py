@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from migrate.port.syntax.nodes import code, with_parts
+from migrate.port.syntax.nodes import with_parts
+from migrate.port.syntax.text import code
 from migrate.port.syntax.walk import walked
 
 _PARTIAL = ("partial", "functools.partial")

@@ -62,10 +62,6 @@ def _is_same(old: Any, new: Any) -> bool:
     return sequences and len(old) == len(new) and all(map(is_, old, new))
 
 
-def code(node: cst.CSTNode) -> str:
-    return cst.Module(body=[]).code_for_node(node)
-
-
 def atomic(node: cst.BaseExpression) -> cst.BaseExpression:
     """The same expression, fit to stand beside an operator or before a dot."""
     if isinstance(node, _ATOMS) or node.lpar:

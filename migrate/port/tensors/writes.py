@@ -15,7 +15,8 @@ from migrate.port.statements.statement_forms import without_effect, written_attr
 from migrate.port.statements.suites import (
     assigns_itself,
 )
-from migrate.port.syntax.nodes import atomic, code, expression, fill
+from migrate.port.syntax.nodes import atomic, expression, fill
+from migrate.port.syntax.text import code
 from migrate.port.tensors.aliases import alias_could_see, is_held, is_loop_target
 from migrate.port.tensors.inversion import is_boolean
 from migrate.port.tensors.kept_items import KeptItems

@@ -13,7 +13,8 @@ import libcst as cst
 from migrate.port.calls.call import Refusal
 from migrate.port.context import is_module_value
 from migrate.port.statements.suites import is_gone
-from migrate.port.syntax.nodes import code, expression, with_parts
+from migrate.port.syntax.nodes import expression, with_parts
+from migrate.port.syntax.text import code
 from migrate.port.train_step.kept_gradients import overrides_step
 from migrate.port.train_step.names import statements_below
 from migrate.port.train_step.no_gradient import is_decorated, names_cut, without_gradient
