@@ -32,6 +32,7 @@ from migrate.resolve.members import class_is_module
 
 # torch seeds each device's generator, MindSpore all at once.
 _SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTILINE)
+_HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
 _MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
 
 
@@ -113,11 +114,13 @@ def port_file(
             passes = (made_before_loops, partials_written_out)
             new = walked(new, CompiledFunctions(compiled, passes))
         code = without_leftovers(new, tree, spelling.imports, wanted)
-        code = _SEEDED_TWICE.sub(r"\1", code)
+        if "set_seed(" in code:
+            code = _SEEDED_TWICE.sub(r"\1", code)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
         reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
         finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
         return PortedFile(source, text, findings=[finding], usages=len(resolution.usages))
+    used = set(_HELPER.findall(code))
     return PortedFile(
         source,
         code,
@@ -125,7 +128,7 @@ def port_file(
         findings=list(context.findings),
         ported=context.ported,
         usages=len(resolution.usages),
-        helpers=[name for name in spelling.helpers if re.search(rf"\b{HELPERS}\.{name}\b", code)],
+        helpers=[name for name in spelling.helpers if name in used],
         generated=context.generated,
         **source_form(source),
     )

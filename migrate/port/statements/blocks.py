@@ -21,8 +21,8 @@ from migrate.port.statements.suites import (
     with_comments_inside,
 )
 from migrate.port.syntax.every_node import nodes_of
-from migrate.port.syntax.nodes import comment_line, comments, with_parts
-from migrate.port.syntax.text import code
+from migrate.port.syntax.nodes import comment_line, with_parts
+from migrate.port.syntax.text import code, comments
 
 
 class BlockRewriter(GradientCells):

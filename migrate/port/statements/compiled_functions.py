@@ -68,7 +68,11 @@ class CompiledFunctions(cst.CSTTransformer):
     ) -> cst.FunctionDef:
         path = ".".join(self._path)
         self._path.pop()
-        if path in self._names:
-            for one in self._passes:
-                updated_node = one(updated_node, code(updated_node))
-        return updated_node
+        if path not in self._names:
+            return updated_node
+        function, text = updated_node, code(updated_node)
+        for one in self._passes:
+            changed = one(function, text)
+            if changed is not function:
+                function, text = changed, code(changed)
+        return function

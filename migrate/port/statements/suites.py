@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import libcst as cst
 
 from migrate.port.syntax.children import code_nodes
-from migrate.port.syntax.nodes import comment_line, comments, literal, with_parts
-from migrate.port.syntax.text import code
+from migrate.port.syntax.nodes import comment_line, literal, with_parts
+from migrate.port.syntax.text import code, comments
 
 # Stands for a statement that lost everything until its block is put together; libcst would drop
 # its comments.

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import libcst as cst
 
+from migrate.port.syntax.walk import walked
+
 Node = TypeVar("Node", bound=cst.CSTNode)
 
 _HOLE = re.compile(r"\{(\w+)\}")
@@ -114,7 +116,10 @@ def fill(
     """The template with its holes filled, and its library names spelled for this file."""
     if is_hole_alone(template):
         return values[template[1:-1]]
-    return _template(template).visit(_Fill(values, spell))  # type: ignore[return-value]
+    kept = _template(template)
+    filled = walked(kept, _Fill(values, spell))
+    # Each use is a node of its own: some are told apart by their identity.
+    return filled.with_changes() if filled is kept else filled
 
 
 class _Fill(cst.CSTTransformer):
@@ -180,13 +185,6 @@ def dotted_name(node: cst.BaseExpression) -> str | None:
     return ".".join(reversed(parts))
 
 
-def comments(node: cst.CSTNode) -> list[str]:
-    """All comments in a piece of source, in order."""
-    finder = _Comments()
-    node.visit(finder)
-    return finder.found
-
-
 def comments_in(text: str) -> list[str]:
     """All comments in whole lines of source; a number sign in a string is none."""
     if "#" not in text:
@@ -199,15 +197,6 @@ _STRING_OR_COMMENT = re.compile(
     r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(#[^\n]*)""",
     re.DOTALL,
 )
-
-
-class _Comments(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def visit_Comment(self, node: cst.Comment) -> None:
-        self.found.append(node.value)
 
 
 def comment_line(text: str) -> cst.EmptyLine:
