@@ -1,4 +1,4 @@
-"""Garbage collection that fits trees: many objects that live long, few of them in circles."""
+"""Garbage collection between files: while a file's trees are in use, nothing in them is garbage."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_NEW_OBJECTS = 50_000  # Python's own 700 would look through every tree again and again
-
 
 @contextmanager
-def rare_collection() -> Iterator[None]:
-    """Collect after so many new objects; what the process had set comes back afterwards."""
-    before = gc.get_threshold()
-    if before[0] == 0:  # switched off by someone who knows why
-        yield
-        return
-    gc.set_threshold(max(before[0], _NEW_OBJECTS), *before[1:])
+def no_collection() -> Iterator[None]:
+    """Python would look through the growing trees again and again, and find nothing.
+
+    What goes out of use meanwhile is freed all the same, unless it is part of a circle; circles
+    wait until the file is done.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        if was_on:
+            gc.enable()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from migrate.collection import rare_collection
+from migrate.collection import no_collection
 from migrate.errors import RequestError
 from migrate.findings import Finding
 from migrate.port.file import PortedFile, port_file
@@ -140,27 +140,29 @@ def _port_some(
 
         return [_as_it_is(source, partial(npu_file, source)) for source, _ in work]
     resolver = Resolver(project, table)
-    with rare_collection():
-        return [
-            _as_it_is(
+    return [
+        _as_it_is(
+            source,
+            partial(
+                port_file,
+                resolver,
                 source,
-                partial(
-                    port_file,
-                    resolver,
-                    source,
-                    helper_import=line,
-                    mint=options.mint,
-                    input_shapes=options.input_shapes,
-                ),
-            )
-            for source, line in work
-        ]
+                helper_import=line,
+                mint=options.mint,
+                input_shapes=options.input_shapes,
+            ),
+        )
+        for source, line in work
+    ]
 
 
 def _as_it_is(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
-    """A notebook stays a notebook."""
-    if not source.notebook:
-        return port()
+    """Port one file; a notebook stays a notebook."""
+    with no_collection():
+        return port() if not source.notebook else _notebook(source, port)
+
+
+def _notebook(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
     from migrate.port.notebook import port_notebook
 
     return port_notebook(source, lambda text: port(text=text))
