@@ -12,7 +12,7 @@ def no_collection() -> Iterator[None]:
     """Python would look through the growing trees again and again, and find nothing.
 
     What goes out of use meanwhile is freed all the same, unless it is part of a circle; circles
-    wait until the file is done.
+    wait until the work in hand is done.
     """
     was_on = gc.isenabled()
     gc.disable()
