@@ -852,11 +852,19 @@ def _is_buffer(name, parameter):
     return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
 
 
+def answers_itself(module, method):
+    """What is no Cell, or is one with a method of its own of this name; super() has none."""
+    if isinstance(module, super):
+        return False
+    return getattr(type(module), method) is not getattr(nn.Cell, method, None)
+
+
 def state_dict(module, prefix=""):
-    """Parameters and buffers by torch's names; what is no Cell answers for itself."""
-    if not isinstance(module, nn.Cell):
+    """Parameters and buffers by torch's names; what has its own way answers for itself."""
+    if answers_itself(module, "state_dict"):
         return module.state_dict()
-    own = module.state_dict()
+    module = module.__self__ if isinstance(module, super) else module
+    own = nn.Cell.state_dict(module)
     names = torch_names(module, own)
     return OrderedDict((prefix + names[name], value) for name, value in own.items())
 
@@ -1368,9 +1376,10 @@ def load_state_dict(module, state_dict, strict=True):
 
     They are assigned: after a set_data, optimizers and compiled steps go on with the old memory.
     """
-    if not isinstance(module, nn.Cell):
-        return module.load_state_dict(state_dict)
-    own = module.state_dict()
+    if answers_itself(module, "load_state_dict"):
+        return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
+    module = module.__self__ if isinstance(module, super) else module
+    own = nn.Cell.state_dict(module)
     names = torch_names(module, own)
     given = {names.get(name, name): value for name, value in state_dict.items()}
     missing = [names[name] for name in own if names[name] not in given]

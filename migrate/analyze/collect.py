@@ -7,7 +7,6 @@ import multiprocessing
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 from migrate.analyze import graph_limits, inplace, packages
@@ -15,6 +14,7 @@ from migrate.analyze.judge import judge
 from migrate.analyze.model import FileReport, Options, Place, Sign
 from migrate.analyze.places import Placer
 from migrate.analyze.reach import Reach
+from migrate.collection import no_collection
 from migrate.findings import make_finding
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve import FileResolution, Resolver
@@ -107,7 +107,7 @@ def analyse(
     """One report for each file, in order. `jobs` 0 decides by the size of the tree."""
     jobs = jobs or _processes(project)
     if jobs == 1 or len(project.files) < 2:
-        with _no_collector():
+        with no_collection():
             analyser = Analyser(project, table, options)
             for source in project.files:
                 yield analyser.report(source)
@@ -135,17 +135,6 @@ def _processes(project: Project) -> int:
         if total > _WORTH_A_PROCESS:
             return 2
     return 1
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 _worker: tuple[Project, Analyser]

@@ -23,16 +23,18 @@ from migrate.port.names.unread_devices import without_unread_devices
 from migrate.port.statements.compiled_functions import CompiledFunctions, compiled_names
 from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.partial_calls import partials_written_out
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.long_lines import without_long_lines
 from migrate.port.syntax.one_a_line import one_a_line
 from migrate.port.syntax.spelling import HELPERS, Spelling
+from migrate.port.syntax.walk import walked
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
 from migrate.resolve.members import class_is_module
 
 # torch seeds each device's generator, MindSpore all at once.
 _SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTILINE)
+_HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
 _MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
 
 
@@ -105,20 +107,23 @@ def port_file(
     context.import_findings = found
     try:
         rewriter = Rewriter(context, tree)
-        new = one_a_line(cst.parse_module(text), text).visit(rewriter)
+        new = walked(one_a_line(cst.parse_module(text), text), rewriter)
         rewriter.finish()
         wanted = imported_names(resolver.modules.project)
         new = without_unread_devices(new, text)
         compiled = compiled_names(resolution)
         if compiled:
-            new = new.visit(CompiledFunctions(compiled, (made_before_loops, partials_written_out)))
+            passes = (made_before_loops, partials_written_out)
+            new = walked(new, CompiledFunctions(compiled, passes))
         code = without_leftovers(new, tree, spelling.imports, wanted)
-        code = _SEEDED_TWICE.sub(r"\1", code)
+        if "set_seed(" in code:
+            code = _SEEDED_TWICE.sub(r"\1", code)
         code = without_long_lines(code, text)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
         reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
         finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
         return PortedFile(source, text, findings=[finding], usages=len(resolution.usages))
+    used = set(_HELPER.findall(code))
     return PortedFile(
         source,
         code,
@@ -126,7 +131,7 @@ def port_file(
         findings=list(context.findings),
         ported=context.ported,
         usages=len(resolution.usages),
-        helpers=[name for name in spelling.helpers if re.search(rf"\b{HELPERS}\.{name}\b", code)],
+        helpers=[name for name in spelling.helpers if name in used],
         generated=context.generated,
         **source_form(source),
     )
@@ -145,16 +150,12 @@ def source_form(source: SourceFile) -> dict[str, Any]:
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:
     """Every name the file binds by itself, so that nothing we import takes its place."""
     names: set[str] = set()
-    for node in every_node(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.arg):
-            names.add(node.arg)
-        elif isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler
-        ):
-            names.add(node.name or "")
-        elif isinstance(node, ast.Import):
+    names |= {n.id for n in nodes_of(tree, ast.Name) if n.ctx.__class__ is ast.Store}
+    names |= {node.arg for node in nodes_of(tree, ast.arg)}
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
+    names |= {node.name or "" for node in nodes_of(tree, *definitions)}
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
+        if isinstance(node, ast.Import):
             for alias in node.names:
                 if not resolver.modules.is_library(alias.name) and not alias.name.startswith(
                     ("mindspore", "numpy", "math")
@@ -177,7 +178,7 @@ def _may_be_torch(alias: ast.alias) -> bool:
 
 
 def _imports_any(tree: ast.Module, packages: Collection[str]) -> bool:
-    for node in every_node(tree):
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

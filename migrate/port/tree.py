@@ -5,6 +5,7 @@ half-written.
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from migrate.collection import no_collection
 from migrate.errors import RequestError
 from migrate.findings import Finding
 from migrate.port.file import PortedFile, port_file
@@ -115,7 +117,7 @@ def _refuse_clashes(places: dict[SourceFile, Path]) -> None:
 def _port_all(
     work: list[tuple[SourceFile, str]], project: Project, table: Table, options: Options
 ) -> list[PortedFile]:
-    """In this process, or in several fresh ones when there is enough to do."""
+    """In this process, and in fresh ones beside it when there is enough to do."""
     jobs = options.jobs or (min(2, os.cpu_count() or 1) if len(work) >= _MANY else 1)
     if jobs == 1 or len(work) < 2:
         return _port_some(work, project, table, options)
@@ -126,10 +128,17 @@ def _port_all(
     # useful to it.
     size = -(-len(work) // jobs)
     parts = [work[start : start + size] for start in range(0, len(work), size)]
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        fresh = Table(table.folder, version=table.version)  # what was read stays here
-        futures = [pool.submit(_port_some, part, project, fresh, options) for part in parts]
-        return [ported for future in futures for ported in future.result()]
+    fresh = Table(table.folder, version=table.version)  # what was read stays here
+    # Packed before this process goes to work, because work adds to what the project knows.
+    packed = [pickle.dumps((part, project, fresh, options)) for part in parts[1:]]
+    with ProcessPoolExecutor(len(packed), mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(_port_packed, part) for part in packed]
+        first = _port_some(parts[0], project, table, options)
+        return [*first, *(ported for future in futures for ported in future.result())]
+
+
+def _port_packed(part: bytes) -> list[PortedFile]:
+    return _port_some(*pickle.loads(part))
 
 
 def _port_some(
@@ -157,9 +166,12 @@ def _port_some(
 
 
 def _as_it_is(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
-    """A notebook stays a notebook."""
-    if not source.notebook:
-        return port()
+    """Port one file; a notebook stays a notebook."""
+    with no_collection():
+        return port() if not source.notebook else _notebook(source, port)
+
+
+def _notebook(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
     from migrate.port.notebook import port_notebook
 
     return port_notebook(source, lambda text: port(text=text))

@@ -35,3 +35,15 @@ def test_nothing_of_the_reference_is_left_to_do(table: Table) -> None:
     tree = port_tree([reference], discover([reference]), table, Options(jobs=1))
     assert tree.findings == []
     assert not any("import torch" in ported.text for ported in tree.files.values())
+
+
+def test_several_processes_give_the_same(table: Table) -> None:
+    reference = CHECKOUT / "reference_pt"
+    alone, together = (
+        port_tree([reference], discover([reference]), table, Options(jobs=jobs)) for jobs in (1, 3)
+    )
+    assert {path: ported.text for path, ported in together.files.items()} == {
+        path: ported.text for path, ported in alone.files.items()
+    }
+    assert together.helpers == alone.helpers
+    assert together.findings == alone.findings

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.port.context import Context
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 
 
 def find_listed(tree: ast.Module, context: Context) -> dict[int, str]:
@@ -36,19 +36,15 @@ def find_listed(tree: ast.Module, context: Context) -> dict[int, str]:
 
 def _named(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """`normalize = Normalize(...)`, where only its name stands in the list."""
-    for node in every_node(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+    for node in nodes_of(tree, ast.Assign):
+        if isinstance(node.value, ast.Call):
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     yield target.id, node.value
 
 
 def _called(tree: ast.Module) -> set[str]:
-    return {
-        node.func.id
-        for node in every_node(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
+    return {node.func.id for node in nodes_of(tree, ast.Call) if isinstance(node.func, ast.Name)}
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:
@@ -76,7 +72,7 @@ def _spread(node: ast.expr) -> list[ast.expr]:
 
 def _put(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """Names of lists, and what is put into them."""
-    for node in every_node(tree):
+    for node in nodes_of(tree, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Call):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:

@@ -14,7 +14,8 @@ from migrate.port.calls.surroundings import CallSurroundings
 from migrate.port.cells.buffers import as_parameter
 from migrate.port.names.class_questions import asked_by
 from migrate.port.statements.statement_forms import as_assignment, use_statement_forms
-from migrate.port.syntax.nodes import atomic, code, expression
+from migrate.port.syntax.nodes import atomic, expression
+from migrate.port.syntax.text import code
 from migrate.port.train_step.freeze import thaws
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import is_module
@@ -88,7 +89,8 @@ class CallRewriter(CallSurroundings):
 
     def _as_parameter(self, partner: ast.Call, made: cst.BaseExpression) -> cst.BaseExpression:
         """With the name of the variable: MindSpore's optimizers tell parameters by name."""
-        name = self._variable_of.get(id(partner), "")
+        variable = self._variable_of.get(id(partner))
+        name = ast.unparse(variable).rpartition(".")[2] if variable is not None else ""
         named = f", name={name!r}" if name else ""
         return expression(f"{self.spelling.name('mindspore.Parameter')}({code(made)}{named})")
 

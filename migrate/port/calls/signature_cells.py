@@ -15,8 +15,9 @@ import libcst as cst
 
 from migrate.port.calls.call import Call, Refusal, Slot
 from migrate.port.calls.emit import Rules, write_call
-from migrate.port.syntax.nodes import code, expression, keyword_argument
+from migrate.port.syntax.nodes import expression, keyword_argument
 from migrate.port.syntax.spelling import Spelling
+from migrate.port.syntax.text import code
 from migrate.resolve.values import UNKNOWN, Value
 from migrate.table import Entry, Overload
 from migrate.table.signature import REQUIRED, Signature

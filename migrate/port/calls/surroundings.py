@@ -16,7 +16,7 @@ from migrate.port.cells.pool_sizes import find_sized_pools
 from migrate.port.context import Context
 from migrate.port.names.references import References
 from migrate.port.rules import all_rules
-from migrate.port.syntax.nodes import OtherQuotes, atomic, expression
+from migrate.port.syntax.nodes import OtherQuotes, atomic, expression, with_parts
 from migrate.resolve import Usage
 from migrate.resolve.values import (
     PARAMETER,
@@ -57,7 +57,7 @@ class CallSurroundings(References):
         self.targets: set[int] = set()  # subscripts that are assigned to
         self._numpy_left: dict[tuple[int, int], bool] | None = None  # found when first asked for
         self._written_items: set[int] = set()  # `p["a"]` where it is assigned to
-        self._variable_of: dict[int, str] = {}  # call -> the variable that gets its result
+        self._variable_of: dict[int, ast.expr] = {}  # call -> the variable that gets its result
         self._elifs: set[int] = set()
         self._functions: list[ast.AST | None] = []
 
@@ -71,8 +71,7 @@ class CallSurroundings(References):
         super().visit_Assign(node)
         partner = self.partner(node)
         if isinstance(partner, ast.Assign):
-            name = ast.unparse(partner.targets[0]).rpartition(".")[2]
-            self._variable_of[id(partner.value)] = name
+            self._variable_of[id(partner.value)] = partner.targets[0]
 
     def visit_Call(self, node: cst.Call) -> None:
         super().visit_Call(node)
@@ -143,7 +142,7 @@ class CallSurroundings(References):
             value = cst.Call(func=cst.Attribute(value=atomic(value), attr=cst.Name("item")))
         elif original_node.format_spec is not None and any(map(is_tensor, options_of(kind))):
             value = cst.Call(func=cst.Name("float"), args=[cst.Arg(value)])  # or a number already
-        return updated_node.with_changes(expression=value)
+        return with_parts(updated_node, expression=value)
 
     def leave_FormattedString(
         self, original_node: cst.FormattedString, updated_node: cst.FormattedString

@@ -11,6 +11,7 @@ import libcst as cst
 from migrate.port.calls.call import Refusal
 from migrate.port.cells.inplace_layers import find_inplace_layers
 from migrate.port.context import Context, is_module_value
+from migrate.port.syntax.every_node import every_node, nodes_of
 from migrate.port.syntax.join import JoinError
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.port.tensors.writes import WriteRewriter
@@ -22,10 +23,10 @@ _CONTAINERS = frozenset({"torch.nn.ModuleDict", "torch.nn.ModuleList", "torch.nn
 
 def _grows_arguments(function: object) -> bool:
     return isinstance(function, ProjectFunction) and any(
-        isinstance(node, ast.Attribute)
+        node.__class__ is ast.Attribute
         and node.attr in _GROWING
         and isinstance(node.value, ast.Name)
-        for node in ast.walk(function.node)
+        for node in every_node(function.node)
     )
 
 
@@ -67,15 +68,12 @@ class CellRewriter(WriteRewriter):
         names the parameters without the container's name, twice the same for two containers.
         """
         return any(
-            isinstance(node, ast.Call)
-            and (
-                self._is_own_container(node.func.value)
-                if isinstance(node.func, ast.Attribute) and node.func.attr in _GROWING
-                # `prepend(self.ups, block)`: what a function of the program does with it.
-                else _grows_arguments(self.context.type(node.func))
-                and any(map(self._is_own_container, node.args))
-            )
-            for node in ast.walk(cls)
+            self._is_own_container(node.func.value)
+            if isinstance(node.func, ast.Attribute) and node.func.attr in _GROWING
+            # `prepend(self.ups, block)`: what a function of the program does with it.
+            else _grows_arguments(self.context.type(node.func))
+            and any(map(self._is_own_container, node.args))
+            for node in nodes_of(cls, ast.Call)
         )
 
     def _is_own_container(self, node: ast.expr) -> bool:
@@ -239,6 +237,8 @@ class CellRewriter(WriteRewriter):
     def leave_IndentedBlock(
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:
+        if not self.lines_before:
+            return updated_node
         body: list[cst.BaseStatement] = []
         for statement in updated_node.body:
             _, lines = self.lines_before.pop(id(statement), (None, []))

@@ -8,9 +8,10 @@ import ast
 
 import libcst as cst
 
-from migrate.port.syntax.every_node import every_node
-from migrate.port.syntax.nodes import code, fill, in_quotes
+from migrate.port.syntax.every_node import nodes_of
+from migrate.port.syntax.nodes import fill, in_quotes
 from migrate.port.syntax.spelling import Spelling
+from migrate.port.syntax.text import code
 
 KEEPS_VALUE = frozenset({"requires_grad_", "detach_", "share_memory_"})  # for all their names
 _METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -20,7 +21,7 @@ def find_stateful_buffers(tree: ast.Module) -> dict[int, str]:
     """register_buffer calls -> the names they register, for names that something writes to."""
     registered: dict[int, str] = {}
     written: set[str] = set()
-    for node in every_node(tree):
+    for node in nodes_of(tree, ast.Call, ast.Assign, ast.AugAssign):
         if isinstance(node, ast.Call):
             name = _registered(node)
             if name:
@@ -39,9 +40,8 @@ def without_value(tree: ast.Module) -> set[str]:
     """Buffers that are None at first: plain attributes, which get a new tensor each time."""
     return {
         _registered(node)
-        for node in every_node(tree)
-        if isinstance(node, ast.Call)
-        and _registered(node)
+        for node in nodes_of(tree, ast.Call)
+        if _registered(node)
         and isinstance(node.args[1], ast.Constant)
         and node.args[1].value is None
     }

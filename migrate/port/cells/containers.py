@@ -11,7 +11,7 @@ import ast
 import libcst as cst
 
 from migrate.port.calls.rewrite import CallRewriter
-from migrate.port.syntax.nodes import atomic, one_of_list
+from migrate.port.syntax.nodes import atomic, one_of_list, with_parts
 from migrate.resolve.values import Instance, ProjectClass, options_of
 
 _ITERATED = {
@@ -26,10 +26,10 @@ class ContainerUses(CallRewriter):
     """Reads containers by their methods."""
 
     def leave_For(self, original_node: cst.For, updated_node: cst.For) -> cst.For:
-        return updated_node.with_changes(iter=self._iterated(original_node.iter, updated_node.iter))
+        return with_parts(updated_node, iter=self._iterated(original_node.iter, updated_node.iter))
 
     def leave_CompFor(self, original_node: cst.CompFor, updated_node: cst.CompFor) -> cst.CompFor:
-        return updated_node.with_changes(iter=self._iterated(original_node.iter, updated_node.iter))
+        return with_parts(updated_node, iter=self._iterated(original_node.iter, updated_node.iter))
 
     def leave_Subscript(
         self, original_node: cst.Subscript, updated_node: cst.Subscript
@@ -50,7 +50,7 @@ class ContainerUses(CallRewriter):
         partner = self.partner(original_node)
         if isinstance(partner, ast.Call) and getattr(partner.func, "id", "") in _READS_ALL:
             arguments = [
-                new.with_changes(value=self._iterated(old.value, new.value))
+                with_parts(new, value=self._iterated(old.value, new.value))
                 for old, new in zip(original_node.args, updated_node.args, strict=True)
             ]
             if [a.value for a in arguments] != [a.value for a in updated_node.args]:

@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass, field
 
 from migrate.port.context import Context
+from migrate.port.syntax.every_node import nodes_of
 from migrate.resolve.values import Known, TupleOf, Value
 
 _POOLS = {
@@ -38,7 +39,7 @@ def find_global_pools(context: Context) -> GlobalPools:
         stores: dict[str, list[ast.expr | None]] = {}
         uses: dict[str, list[ast.AST]] = {}
         called: dict[int, ast.Call] = {}
-        for node in ast.walk(cls.node):
+        for node in nodes_of(cls.node, ast.Call, ast.Assign, ast.Attribute):
             if isinstance(node, ast.Call):
                 called[id(node.func)] = node
             if (
@@ -47,8 +48,8 @@ def find_global_pools(context: Context) -> GlobalPools:
                 and _self_attribute(node.targets[0])
             ):
                 stores.setdefault(node.targets[0].attr, []).append(node.value)  # type: ignore[attr-defined]
-            elif _self_attribute(node) and isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
-                uses.setdefault(node.attr, []).append(node)  # type: ignore[attr-defined]
+            elif _self_attribute(node) and isinstance(node.ctx, ast.Load):
+                uses.setdefault(node.attr, []).append(node)
         for name, values in stores.items():
             axes = {_axes(value, context) for value in values}
             calls = [called.get(id(node)) for node in uses.get(name, ())]

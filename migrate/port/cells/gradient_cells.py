@@ -19,8 +19,8 @@ from migrate.port.cells.custom_gradients import (
 )
 from migrate.port.context import Context
 from migrate.port.statements.suites import GONE, decided_if, without_empty
-from migrate.port.syntax.every_node import every_node
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.every_node import nodes_of
+from migrate.port.syntax.text import code
 from migrate.resolve import Usage
 
 
@@ -30,7 +30,7 @@ class GradientCells(CellRewriter):
     def __init__(self, context: Context, tree: ast.Module) -> None:
         super().__init__(context, tree)
         self._gradients: dict[int, CustomGradient | str] = {}  # by base: a plan, or why none
-        for node in (n for n in every_node(tree) if isinstance(n, ast.ClassDef)):
+        for node in nodes_of(tree, ast.ClassDef):
             for base in node.bases:
                 usage = context.usage(base)
                 if usage is not None and usage.api == FUNCTION:
@@ -182,7 +182,7 @@ def _is_docstring(statement: object) -> bool:
 
 
 def _names_bound(function: cst.FunctionDef) -> set[str]:
-    tree = ast.parse(cst.Module(body=[]).code_for_node(function.with_changes(leading_lines=[])))
+    tree = ast.parse(code(function.with_changes(leading_lines=[])))
     return {
         node.id
         for node in ast.walk(tree)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.port.context import Context
+from migrate.port.syntax.every_node import nodes_of
 
 _WRAPPERS = frozenset({"torch.nn.Sequential"})
 
@@ -13,8 +14,8 @@ def find_inplace_layers(context: Context) -> set[tuple[int, str]]:
     """(class, attribute) of each layer that writes its result over its input."""
     found: set[tuple[int, str]] = set()
     for number, cls in context.module_classes.items():
-        for node in ast.walk(cls.node):
-            if isinstance(node, ast.Assign) and _is_inplace(node.value, context):
+        for node in nodes_of(cls.node, ast.Assign):
+            if _is_inplace(node.value, context):
                 found |= {
                     (number, target.attr)
                     for target in node.targets

@@ -5,11 +5,16 @@ where used.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from migrate.port.syntax.every_node import every_node
+
 _PACKAGE = "migrate.port.helpers"
+_DEFINED = re.compile(r"^(?:def |class |(?=\w+(?: *:[^=\n]+)? = ))(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +26,14 @@ class Definition:
     imports: tuple[str, ...]  # import lines it needs
     needs: tuple[str, ...]  # other definitions it uses
     first: tuple[str, ...]  # those that must stand before it: bases, decorators, defaults
-    order: int
+    order: tuple[int, int]  # of its file, and in it
     is_class: bool
 
 
 class HelperIndex:
     """All definitions by name."""
 
-    def __init__(self, definitions: dict[str, Definition]) -> None:
+    def __init__(self, definitions: Mapping[str, Definition]) -> None:
         self.definitions = definitions
 
     def __contains__(self, name: str) -> bool:
@@ -72,16 +77,43 @@ class HelperIndex:
 @cache
 def helper_index() -> HelperIndex:
     """Read the helper files as text; they are never imported here, since they import MindSpore."""
+    return HelperIndex(_Pieces(Path(__file__).parent.parent / "helpers"))
+
+
+class _Pieces(Mapping[str, Definition]):
+    """Definitions by name; a file is parsed when something of it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._texts = [
+            path.read_text(encoding="utf-8")
+            for path in sorted(folder.glob("*.py"))
+            if path.name != "__init__.py"
+        ]
+        self._places = {
+            found[1]: number
+            for number, text in enumerate(self._texts)
+            for found in _DEFINED.finditer(text)
+        }
+        self._read: dict[int, dict[str, Definition]] = {}
+
+    def __getitem__(self, name: str) -> Definition:
+        number = self._places[name]
+        if number not in self._read:
+            self._read[number] = _read(self._texts[number], number)
+        return self._read[number][name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def _read(text: str, number: int) -> dict[str, Definition]:
     definitions: dict[str, Definition] = {}
-    folder = Path(__file__).parent.parent / "helpers"
-    for path in sorted(folder.glob("*.py")):
-        if path.name != "__init__.py":
-            _read(path, definitions)
-    return HelperIndex(definitions)
-
-
-def _read(path: Path, definitions: dict[str, Definition]) -> None:
-    text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
     tree = ast.parse(text)
     imports: dict[str, str] = {}
@@ -102,7 +134,7 @@ def _read(path: Path, definitions: dict[str, Definition]) -> None:
     local = {name for node in tree.body for name in _defined(node)}
     for node in tree.body:
         for name in _defined(node):
-            used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            used = {n.id for n in every_node(node) if n.__class__ is ast.Name}
             start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             start = _with_comments(lines, start)
             definitions[name] = Definition(
@@ -113,9 +145,10 @@ def _read(path: Path, definitions: dict[str, Definition]) -> None:
                     sorted((used & local - {name}) | {foreign[w] for w in used if w in foreign})
                 ),
                 first=tuple(sorted(_used_at_once(node))),
-                order=len(definitions),
+                order=(number, len(definitions)),
                 is_class=isinstance(node, ast.ClassDef),
             )
+    return definitions
 
 
 def _used_at_once(node: ast.AST) -> set[str]:

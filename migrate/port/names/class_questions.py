@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.port.context import Context
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.types import is_library_layer
 from migrate.resolve.values import (
@@ -58,7 +58,7 @@ def classes_to_ask_for(tree: ast.Module, context: Context) -> set[int]:
         return set()
     found: set[int] = set()
     answered: set[int] = set()  # by a test that names every class
-    for node in every_node(tree):
+    for node in nodes_of(tree, ast.Compare, ast.Attribute, ast.Call):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], _EQUALITIES):
             right = node.comparators[0]
             if any(context.usage(part) is not None for part in _parts(right)):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from migrate.port.calls.call import Refusal
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 from migrate.project import SourceFile
 from migrate.resolve.foreign import count_uses, foreign_imports
 from migrate.resolve.modules import Modules
@@ -39,17 +39,15 @@ def import_findings(tree: ast.Module, source: SourceFile, modules: Modules) -> I
 
 
 def _foreign(tree: ast.Module, source: SourceFile, modules: Modules) -> Iterator[ImportFinding]:
-    for foreign in foreign_imports(every_node(tree), source, modules):
-        uses = count_uses(foreign, every_node(tree))
+    for foreign in foreign_imports(nodes_of(tree, ast.Import, ast.ImportFrom), source, modules):
+        uses = count_uses(foreign, nodes_of(tree, ast.Name))
         message = f"{foreign.message}; used {uses}× here" if uses else foreign.message
         refusal = Refusal(message, foreign.package.way, "MS315")
         yield ImportFinding(foreign.statement, refusal, foreign.package.name)
 
 
 def _left_behind(tree: ast.Module, source: SourceFile, modules: Modules) -> Iterator[ImportFinding]:
-    for node in every_node(tree):
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
         for file in unported_neighbours(node, source, modules):
             message = f"{file.path.name} uses torch and is not among the files to be ported"
             step = f"port it along: ms-migrate port {source.path.name} {file.path.name} -o DIR"

@@ -10,7 +10,7 @@ from libcst.helpers import get_full_name_for_node
 
 from migrate.port.names.text_mentions import TextMentions
 from migrate.port.statements.suites import is_gone, without_empty
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
 from migrate.resolve.modules import Modules, absolute_name
 from migrate.resolve.values import External
 
@@ -59,7 +59,7 @@ class Rewriter(TextMentions):
         """What does not come along stays as it is; its uses are the reader's to replace."""
         if not self.context.import_findings:
             return
-        form = ast.dump(ast.parse(cst.Module([]).code_for_node(node)).body[0])
+        form = ast.dump(ast.parse(code(node)).body[0])
         same = self.context.import_findings.get(form)
         for statement, refusal, api in same.pop(0) if same else ():
             self.flag(statement, refusal, api)

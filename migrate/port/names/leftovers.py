@@ -10,7 +10,9 @@ from typing import Any
 import libcst as cst
 
 from migrate.port.statements.suites import GONE, tidied, without_empty
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import every_node, nodes_of
+from migrate.port.syntax.text import code, module_code
+from migrate.port.syntax.walk import walked
 
 _PURE = (
     cst.Name,
@@ -34,31 +36,28 @@ def without_leftovers(
 
     What was unused before is the author's business, and so are names that other files import.
     """
-    code = module.code
+    text = module_code(module)
     ours = {line.rpartition(" ")[2].partition(".")[0] for line in imports}
     candidates = _read(before) | ours
     while True:
-        after = ast.parse(code)
+        after = ast.parse(text)
         unused = candidates - _read(after)
         if not unused & _bound(after):
-            return code
-        module = module.visit(_Remover(unused, wanted))
-        shorter = module.code
-        if shorter == code:
-            return code
-        code = shorter  # what one assignment needed may be of no use now
+            return text
+        module = walked(module, _Remover(unused, wanted))
+        shorter = module_code(module)
+        if shorter == text:
+            return text
+        text = shorter  # what one assignment needed may be of no use now
 
 
 def _read(tree: ast.Module) -> set[str]:
     names: set[str] = set()
-    for node in every_node(tree):
-        if type(node) is ast.Name:
-            if type(node.ctx) is not ast.Store:
-                names.add(node.id)
-        elif isinstance(node, ast.arg | ast.AnnAssign):
-            names |= _quoted_words(node.annotation)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            names |= _quoted_words(node.returns)
+    names |= {n.id for n in nodes_of(tree, ast.Name) if n.ctx.__class__ is not ast.Store}
+    for node in nodes_of(tree, ast.arg, ast.AnnAssign):
+        names |= _quoted_words(node.annotation)
+    for node in nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef):
+        names |= _quoted_words(node.returns)
     # Exported by name counts as used.
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List | ast.Tuple):
@@ -73,18 +72,15 @@ def _read(tree: ast.Module) -> set[str]:
 def _quoted_words(annotation: ast.expr | None) -> set[str]:
     if annotation is None or type(annotation) is ast.Name:
         return set()
-    texts = [part.value for part in ast.walk(annotation) if isinstance(part, ast.Constant)]
+    texts = [part.value for part in every_node(annotation) if isinstance(part, ast.Constant)]
     return {word for t in texts if isinstance(t, str) for word in re.findall(r"\w+", t)}
 
 
 def _bound(tree: ast.Module) -> set[str]:
     names: set[str] = set()
-    for node in every_node(tree):
-        if type(node) is ast.Name:
-            if type(node.ctx) is ast.Store:
-                names.add(node.id)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    names |= {n.id for n in nodes_of(tree, ast.Name) if n.ctx.__class__ is ast.Store}
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
+        names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
     return names
 
 
@@ -134,7 +130,7 @@ class _Remover(cst.CSTTransformer):
         )
         if gone and not self._functions:
             # In a module, only what named a device: anything else may be a setting of the author.
-            text = cst.Module([]).code_for_node(updated_node.value)
+            text = code(updated_node.value)
             names = [target.value for target in targets if isinstance(target, cst.Name)]
             gone = bool(_DEVICE.search(text)) and not any(name in self.wanted for name in names)
         return cst.RemoveFromParent() if gone else updated_node

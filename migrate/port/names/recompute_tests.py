@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate.port.context import Context
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 
 _CHECKPOINT = "torch.utils.checkpoint."
 
@@ -20,8 +20,8 @@ def recompute_tests(tree: ast.Module, context: Context) -> set[int]:
     if not any(usage.api.startswith(_CHECKPOINT) for usage in usages):
         return set()
     found: set[int] = set()
-    for node in every_node(tree):
-        if isinstance(node, ast.If | ast.IfExp) and _recomputes(node, context):
+    for node in nodes_of(tree, ast.If, ast.IfExp):
+        if _recomputes(node, context):
             parts = list(ast.walk(node.test))
             if any(isinstance(part, ast.Name) and part.id == "self" for part in parts):
                 found |= {id(p) for p in parts if getattr(p, "attr", "") == "requires_grad"}

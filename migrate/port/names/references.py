@@ -18,7 +18,8 @@ from migrate.port.names.quoted import Spelled
 from migrate.port.names.recompute_tests import recompute_tests
 from migrate.port.names.type_tests import as_membership
 from migrate.port.syntax.join import Joiner
-from migrate.port.syntax.nodes import atomic, code, expression, fill, is_cheap, is_hole_alone
+from migrate.port.syntax.nodes import atomic, expression, fill, is_cheap, is_hole_alone
+from migrate.port.syntax.text import code
 from migrate.port.train_step.freeze import trains
 from migrate.port.train_step.kept_gradients import is_gradient
 from migrate.resolve import Usage

@@ -8,7 +8,7 @@ import re
 import libcst as cst
 
 from migrate.port.calls.call import Refusal
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 from migrate.port.train_step.insert import StepRewriter
 from migrate.resolve.values import External
 
@@ -66,10 +66,8 @@ class TextMentions(StepRewriter):
             scope = self.context.resolution.scope
             strings = [
                 node
-                for node in (every_node(scope.tree) if scope else ())
-                if isinstance(node, ast.Constant)
-                and isinstance(node.value, str)
-                and self._is_api(node.value)
+                for node in (nodes_of(scope.tree, ast.Constant) if scope else ())
+                if isinstance(node.value, str) and self._is_api(node.value)
             ]
             for node in sorted(strings, key=lambda found: (found.lineno, found.col_offset)):
                 self._texts.setdefault(str(node.value), []).append(node)

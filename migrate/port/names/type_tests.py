@@ -14,7 +14,8 @@ import libcst as cst
 
 from migrate.port.calls.call import Refusal
 from migrate.port.context import Context
-from migrate.port.syntax.nodes import code, expression
+from migrate.port.syntax.nodes import expression
+from migrate.port.syntax.text import code
 from migrate.resolve import Usage
 from migrate.table import Entry
 

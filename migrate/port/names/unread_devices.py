@@ -13,7 +13,8 @@ import textwrap
 import libcst as cst
 
 from migrate.port.statements.suites import GONE, tidied
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
+from migrate.port.syntax.walk import walked
 
 _Pair = tuple[cst.BaseElement, cst.BaseElement]
 
@@ -22,9 +23,7 @@ def without_unread_devices(module: cst.Module, text: str) -> cst.Module:
     """`text` is the file before the port: what does not name a device there has none now."""
     if ".device" not in text:
         return module
-    changed = module.visit(_Devices())
-    assert isinstance(changed, cst.Module)
-    return changed
+    return walked(module, _Devices())
 
 
 class _Devices(cst.CSTTransformer):

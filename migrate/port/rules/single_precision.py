@@ -6,7 +6,7 @@ import re
 
 from migrate.port.calls.call import Call, Refusal
 from migrate.port.rules import becomes, flags, rule
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
 
 _SINGLE = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b")
 

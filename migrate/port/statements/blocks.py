@@ -15,13 +15,14 @@ from migrate.port.statements.suites import (
     decided_if,
     is_emptied,
     is_pure,
+    tidied,
     truth_of,
     unwrapped,
     with_comments_inside,
-    without_empty,
 )
-from migrate.port.syntax.every_node import every_node
-from migrate.port.syntax.nodes import code, comment_line, comments
+from migrate.port.syntax.every_node import nodes_of
+from migrate.port.syntax.nodes import comment_line, with_parts
+from migrate.port.syntax.text import code, comments
 
 
 class BlockRewriter(GradientCells):
@@ -53,11 +54,8 @@ class BlockRewriter(GradientCells):
             return True
         scope = self.context.resolution.scope
         return scope is not None and any(
-            isinstance(node, ast.Name)
-            and node.id == name
-            and isinstance(node.ctx, ast.Load)
-            and self.context.usage(node) is None
-            for node in every_node(scope.tree)
+            node.id == name and isinstance(node.ctx, ast.Load) and self.context.usage(node) is None
+            for node in nodes_of(scope.tree, ast.Name)
         )
 
     def visit_If(self, node: cst.If) -> None:
@@ -98,7 +96,8 @@ class BlockRewriter(GradientCells):
         return updated_node
 
     def leave_IfExp(self, original_node: cst.IfExp, updated_node: cst.IfExp) -> cst.IfExp:
-        return updated_node.with_changes(
+        return with_parts(
+            updated_node,
             body=self.bare(updated_node.body),
             test=self.bare(updated_node.test),
             orelse=self.bare(updated_node.orelse),
@@ -145,11 +144,7 @@ class BlockRewriter(GradientCells):
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:
         updated_node = super().leave_IndentedBlock(original_node, updated_node)
-        body, rest = without_empty(updated_node.body)
-        if not body:
-            body = [cst.SimpleStatementLine([cst.Pass()], leading_lines=rest)]
-            rest = []
-        return updated_node.with_changes(body=body, footer=[*rest, *updated_node.footer])
+        return tidied(updated_node)
 
 
 def _with_receiver(function: cst.FunctionDef) -> cst.FunctionDef:

@@ -7,7 +7,8 @@ import ast
 import libcst as cst
 
 from migrate.port.statements.markers import MarkerRewriter
-from migrate.port.syntax.nodes import atomic, code, expression
+from migrate.port.syntax.nodes import atomic, expression
+from migrate.port.syntax.text import code
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.resolve.values import External, Instance, ListOf, options_of
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from migrate.analyze.compiled import compiled_code
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
 from migrate.resolve import FileResolution
 
 # From a function and its text to the function as it can be compiled.
@@ -68,7 +68,11 @@ class CompiledFunctions(cst.CSTTransformer):
     ) -> cst.FunctionDef:
         path = ".".join(self._path)
         self._path.pop()
-        if path in self._names:
-            for one in self._passes:
-                updated_node = one(updated_node, code(updated_node))
-        return updated_node
+        if path not in self._names:
+            return updated_node
+        function, text = updated_node, code(updated_node)
+        for one in self._passes:
+            changed = one(function, text)
+            if changed is not function:
+                function, text = changed, code(changed)
+        return function

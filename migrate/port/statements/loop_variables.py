@@ -8,15 +8,16 @@ from collections.abc import Container
 
 import libcst as cst
 
+from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.walk import walked
+
 
 def made_before_loops(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
     """`for ...: y = f(x)`, then `return y`: `y = None` stands in front of the loop."""
     wanted = _made_in_loops(ast.parse(textwrap.dedent(text)).body[0]) if "for " in text else {}
     if not wanted:
         return function
-    changed = function.visit(_Insert(wanted))
-    assert isinstance(changed, cst.FunctionDef)
-    return changed
+    return walked(function, _Insert(wanted))
 
 
 class _Insert(cst.CSTTransformer):
@@ -44,7 +45,7 @@ class _Insert(cst.CSTTransformer):
 
 def _made_in_loops(function: ast.AST) -> dict[int, list[str]]:
     """Names by the number of the loop, in source order, in front of which they must be made."""
-    loops = [node for node in ast.walk(function) if isinstance(node, ast.For)]
+    loops = [node for node in every_node(function) if isinstance(node, ast.For)]
     loops.sort(key=lambda loop: (loop.lineno, loop.col_offset))
     if not loops:
         return {}
@@ -74,7 +75,7 @@ def _uses(function: ast.AST) -> tuple[dict[str, list[int]], dict[str, list[int]]
     stores: dict[str, list[int]] = {}
     loads: dict[str, list[int]] = {}
     inside = _comprehended(function)
-    for node in ast.walk(function):
+    for node in every_node(function):
         if isinstance(node, ast.arg):
             stores.setdefault(node.arg, []).append(0)
         elif isinstance(node, ast.Name) and id(node) not in inside:
@@ -91,7 +92,7 @@ def _comprehended(function: ast.AST) -> Container[int]:
     """Variables of comprehensions are their own."""
     return {
         id(part)
-        for node in ast.walk(function)
+        for node in every_node(function)
         if isinstance(node, ast.comprehension)
         for part in ast.walk(node.target)
     }

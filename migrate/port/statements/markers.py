@@ -8,7 +8,8 @@ import libcst as cst
 
 from migrate.port.cells.containers import ContainerUses
 from migrate.port.statements.suites import GONE, two_targets
-from migrate.port.syntax.nodes import comment_line, comments, comments_in
+from migrate.port.syntax.nodes import comment_line, comments_in
+from migrate.port.syntax.text import comments
 
 Compound = TypeVar(
     "Compound",

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.nodes import with_parts
+from migrate.port.syntax.text import code
+from migrate.port.syntax.walk import walked
 
 _PARTIAL = ("partial", "functools.partial")
 
@@ -20,9 +22,7 @@ def partials_written_out(function: cst.FunctionDef, text: str) -> cst.FunctionDe
     """Only where all that the partial holds still has the same value at its calls."""
     if "partial(" not in text:
         return function
-    changed = function.visit(_Blocks(function))
-    assert isinstance(changed, cst.FunctionDef)
-    return changed
+    return walked(function, _Blocks(function))
 
 
 class _Blocks(cst.CSTTransformer):
@@ -39,10 +39,10 @@ class _Blocks(cst.CSTTransformer):
             found = _partial(body[place])
             if found is not None and self._fits(*found, body[place + 1 :]):
                 written = _WriteOut(*found)
-                body[place:] = [s.visit(written) for s in body[place + 1 :]]  # type: ignore[misc]
+                body[place:] = [walked(s, written) for s in body[place + 1 :]]
             else:
                 place += 1
-        return updated_node.with_changes(body=body)
+        return with_parts(updated_node, body=body)
 
     def _fits(self, name: str, partial: cst.Call, after: Sequence[cst.BaseStatement]) -> bool:
         """Called at least twice with keywords, used for nothing else, and made of lasting names."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import libcst as cst
-from libcst import matchers as m
 
-from migrate.port.syntax.nodes import code, comment_line, comments, literal
+from migrate.port.syntax.children import code_nodes
+from migrate.port.syntax.nodes import comment_line, literal, with_parts
+from migrate.port.syntax.text import code, comments
 
 # Stands for a statement that lost everything until its block is put together; libcst would drop
 # its comments.
@@ -66,11 +67,10 @@ _HARMLESS = ("get_context", "isinstance", "hasattr", "len", "callable")
 
 def is_pure(test: cst.BaseExpression) -> bool:
     """A condition that only looks: whether it is computed makes no difference."""
-    calls = m.findall(test, m.Call())
-    names = [call.func for call in calls if isinstance(call, cst.Call)]
-    return not m.findall(test, m.NamedExpr() | m.Await() | m.Yield()) and all(
-        code(name).rpartition(".")[2] in _HARMLESS for name in names
-    )
+    parts = list(code_nodes(test))
+    names = [part.func for part in parts if isinstance(part, cst.Call)]
+    acts = any(isinstance(part, cst.NamedExpr | cst.Await | cst.Yield) for part in parts)
+    return not acts and all(code(name).rpartition(".")[2] in _HARMLESS for name in names)
 
 
 def is_emptied(
@@ -211,4 +211,4 @@ def tidied(block: cst.IndentedBlock) -> cst.IndentedBlock:
     body, rest = without_empty(block.body)
     if not body:
         body, rest = [cst.SimpleStatementLine([cst.Pass()], leading_lines=rest)], []
-    return block.with_changes(body=body, footer=[*rest, *block.footer])
+    return with_parts(block, body=body, footer=[*rest, *block.footer])

@@ -8,87 +8,96 @@ expressions in the same order, so counting is enough: no positions, no metadata.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import libcst as cst
 
 _CONSTANT_NAMES = frozenset({"True", "False", "None"})
-_JOINED = (
-    ast.Name,
-    ast.Attribute,
-    ast.Call,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Lambda,
-    ast.Compare,
-)
-_STATEMENTS = (
-    ast.Assign,
-    ast.AnnAssign,
-    ast.AugAssign,
-    ast.Expr,
-    ast.With,
-    ast.AsyncWith,
-    ast.For,
-    ast.AsyncFor,
-    ast.If,
-    ast.Return,
-    ast.While,
-    ast.Try,
-    ast.TryStar,
-)
+_PAIRED = frozenset(
+    {
+        ast.Name,
+        ast.Attribute,
+        ast.Call,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.Lambda,
+        ast.Compare,
+        ast.Assign,
+        ast.AnnAssign,
+        ast.AugAssign,
+        ast.Expr,
+        ast.With,
+        ast.AsyncWith,
+        ast.For,
+        ast.AsyncFor,
+        ast.If,
+        ast.Return,
+        ast.While,
+        ast.Try,
+        ast.TryStar,
+    }
+)  # and `~x`; of the other signs nobody asks
 
 
 class JoinError(Exception):
     """The two trees disagree; the file must not be rewritten."""
 
 
-def in_source_order(tree: ast.AST) -> Iterator[ast.AST]:
+def in_source_order(tree: ast.AST) -> list[Any]:
     """Names, attributes, calls, definitions and simple statements as they stand in the source,
     outer before inner.
     """
-    stack: list[ast.AST] = [tree]
+    found: list[ast.AST] = []
+    stack: list[Any] = [tree]
     while stack:
         node = stack.pop()
-        if isinstance(node, (_JOINED, _STATEMENTS)) or _is_inversion(node):
-            yield node
-        stack.extend(reversed(_children(node)))
+        kind = node.__class__
+        if kind in _PAIRED or (kind is ast.UnaryOp and node.op.__class__ is ast.Invert):
+            found.append(node)
+        own_order = _OWN_ORDER.get(kind)
+        if own_order is not None:
+            stack += own_order(node)[::-1]
+            continue
+        for name in _fields(kind):
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                stack += [item for item in reversed(value) if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                stack.append(value)
+    return found
 
 
-def _children(node: ast.AST) -> list[ast.AST]:
-    if isinstance(node, ast.Call):
-        return [node.func, *sorted([*node.args, *node.keywords], key=_position)]
-    if isinstance(node, ast.ClassDef):
-        arguments = sorted([*node.bases, *node.keywords], key=_position)
-        return [*node.decorator_list, *arguments, *node.body]
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return [
-            *node.decorator_list,
-            node.args,
-            *([node.returns] if node.returns else []),
-            *node.body,
-        ]
-    if isinstance(node, ast.arguments):
-        return _parameters(node)
-    if isinstance(node, ast.Dict):
-        pairs = zip(node.keys, node.values, strict=True)
-        return [part for pair in pairs for part in pair if part is not None]
-    if isinstance(node, ast.IfExp):
-        return [node.body, node.test, node.orelse]
-    if isinstance(node, ast.DictComp):
-        return [node.key, node.value, *node.generators]
-    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-        return [node.elt, *node.generators]
-    if isinstance(node, ast.MatchMapping):
-        return [part for pair in zip(node.keys, node.patterns, strict=True) for part in pair]
-    return list(ast.iter_child_nodes(node))
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields that can hold what is paired, the last one first."""
+    return tuple(name for name in reversed(kind._fields) if name not in ("ctx", "op", "ops"))
 
 
-def _parameters(node: ast.arguments) -> list[ast.AST]:
+def _call(node: ast.Call) -> list[Any]:
+    return [node.func, *sorted([*node.args, *node.keywords], key=_position)]
+
+
+def _class(node: ast.ClassDef) -> list[Any]:
+    arguments = sorted([*node.bases, *node.keywords], key=_position)
+    return [*node.decorator_list, *arguments, *node.body]
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Any]:
+    returns = [node.returns] if node.returns else []
+    return [*node.decorator_list, node.args, *returns, *node.body]
+
+
+def _dict(node: ast.Dict) -> list[Any]:
+    pairs = zip(node.keys, node.values, strict=True)
+    return [part for pair in pairs for part in pair if part is not None]
+
+
+def _parameters(node: ast.arguments) -> list[Any]:
     """Each parameter's annotation, then its default, in the order of the parameters."""
-    found: list[ast.AST] = []
+    found: list[Any] = []
     positional = [*node.posonlyargs, *node.args]
     defaults: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
     defaults += node.defaults
@@ -103,13 +112,27 @@ def _parameters(node: ast.arguments) -> list[ast.AST]:
     return found
 
 
-def _is_inversion(node: ast.AST) -> bool:
-    """`~x`; of the other signs nobody asks."""
-    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert)
-
-
 def _position(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+# What the stdlib does not keep in the order of the source.
+_OWN_ORDER: dict[type[ast.AST], Callable[[Any], list[Any]]] = {
+    ast.Attribute: lambda node: [node.value],
+    ast.Call: _call,
+    ast.ClassDef: _class,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.arguments: _parameters,
+    ast.Constant: lambda node: [],
+    ast.Name: lambda node: [],
+    ast.Dict: _dict,
+    ast.IfExp: lambda node: [node.body, node.test, node.orelse],
+    ast.DictComp: lambda node: [node.key, node.value, *node.generators],
+    ast.MatchMapping: lambda node: [
+        part for pair in zip(node.keys, node.patterns, strict=True) for part in pair
+    ],
+}
 
 
 class Joiner(cst.CSTTransformer):
@@ -120,55 +143,30 @@ class Joiner(cst.CSTTransformer):
 
     def __init__(self, tree: ast.AST) -> None:
         super().__init__()
-        self._queue = in_source_order(tree)
+        self._order = in_source_order(tree)
+        self._taken = 0
         self._skipped: set[int] = set()
-        self._visitors: dict[type[cst.CSTNode], Any] = {}
-        self._leavers: dict[type[cst.CSTNode], Any] = {}
         self.pairs: dict[int, ast.AST] = {}  # id of the libcst node -> stdlib node
-
-    # libcst looks its methods up by name for every node and every field: look once for every type
-    # instead.
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        kind = type(node)
-        try:
-            method = self._visitors[kind]
-        except KeyError:
-            method = self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", None)
-        return True if method is None else method(node) is not False
-
-    def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
-        kind = type(original_node)
-        try:
-            method = self._leavers[kind]
-        except KeyError:
-            method = self._leavers[kind] = getattr(self, f"leave_{kind.__name__}", None)
-        return updated_node if method is None else method(original_node, updated_node)
-
-    def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
-        pass
-
-    def on_leave_attribute(self, original_node: cst.CSTNode, attribute: str) -> None:
-        pass
 
     def partner(self, node: cst.CSTNode) -> ast.AST | None:
         """The stdlib node of a libcst node that has been visited."""
         return self.pairs.get(id(node))
 
     def finish(self) -> None:
-        rest = next(self._queue, None)
-        if rest is not None:
+        if self._taken < len(self._order):
+            rest = self._order[self._taken]
             raise JoinError(
                 f"unmatched {type(rest).__name__} at line {getattr(rest, 'lineno', '?')}"
             )
 
-    def _take(self, node: cst.CSTNode, *kinds: type[ast.AST]) -> ast.AST:
-        partner = next(self._queue, None)
-        if partner is None or not isinstance(partner, kinds):
+    def _take(self, node: cst.CSTNode, *kinds: type[ast.AST]) -> Any:
+        partner = self._order[self._taken] if self._taken < len(self._order) else None
+        if partner.__class__ not in kinds:
             line = getattr(partner, "lineno", "?")
             raise JoinError(
                 f"{type(node).__name__} against {type(partner).__name__} at line {line}"
             )
+        self._taken += 1
         self.pairs[id(node)] = partner
         return partner
 
@@ -222,8 +220,8 @@ class Joiner(cst.CSTTransformer):
         if id(node) in self._skipped or node.value in _CONSTANT_NAMES:
             return
         partner = self._take(node, ast.Name)
-        if partner.id != node.value:  # type: ignore[attr-defined]
-            raise JoinError(f"name {node.value} against {partner.id}")  # type: ignore[attr-defined]
+        if partner.id != node.value:
+            raise JoinError(f"name {node.value} against {partner.id}")
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
         self._take(node, ast.Attribute)

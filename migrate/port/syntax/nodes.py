@@ -7,8 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import is_
+from typing import Any, TypeVar
 
 import libcst as cst
+
+from migrate.port.syntax.walk import walked
+
+Node = TypeVar("Node", bound=cst.CSTNode)
 
 _HOLE = re.compile(r"\{(\w+)\}")
 _SINGLE_QUOTED = re.compile(r"'([^'\"\\]*)'")
@@ -45,8 +51,17 @@ def styled(text: str, quote: str) -> cst.BaseExpression:
     return expression(in_quotes(text, quote))
 
 
-def code(node: cst.CSTNode) -> str:
-    return cst.Module(body=[]).code_for_node(node)
+def with_parts(node: Node, **parts: Any) -> Node:
+    """The node with these fields, or the very node where it has them already."""
+    new = {name: value for name, value in parts.items() if not _is_same(getattr(node, name), value)}
+    return node.with_changes(**new) if new else node
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    if old is new:
+        return True
+    sequences = isinstance(old, tuple | list) and isinstance(new, tuple | list)
+    return sequences and len(old) == len(new) and all(map(is_, old, new))
 
 
 def atomic(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -101,7 +116,10 @@ def fill(
     """The template with its holes filled, and its library names spelled for this file."""
     if is_hole_alone(template):
         return values[template[1:-1]]
-    return _template(template).visit(_Fill(values, spell))  # type: ignore[return-value]
+    kept = _template(template)
+    filled = walked(kept, _Fill(values, spell))
+    # Each use is a node of its own: some are told apart by their identity.
+    return filled.with_changes() if filled is kept else filled
 
 
 class _Fill(cst.CSTTransformer):
@@ -167,13 +185,6 @@ def dotted_name(node: cst.BaseExpression) -> str | None:
     return ".".join(reversed(parts))
 
 
-def comments(node: cst.CSTNode) -> list[str]:
-    """All comments in a piece of source, in order."""
-    finder = _Comments()
-    node.visit(finder)
-    return finder.found
-
-
 def comments_in(text: str) -> list[str]:
     """All comments in whole lines of source; a number sign in a string is none."""
     if "#" not in text:
@@ -186,15 +197,6 @@ _STRING_OR_COMMENT = re.compile(
     r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(#[^\n]*)""",
     re.DOTALL,
 )
-
-
-class _Comments(cst.CSTVisitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def visit_Comment(self, node: cst.Comment) -> None:
-        self.found.append(node.value)
 
 
 def comment_line(text: str) -> cst.EmptyLine:

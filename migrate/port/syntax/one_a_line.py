@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import libcst as cst
 import libcst.matchers as m
 
+from migrate.port.syntax.walk import walked
+
 _STEP = m.Call(func=m.Attribute(attr=m.Name("backward") | m.Name("step") | m.Name("zero_grad")))
 
 
@@ -18,7 +20,7 @@ def one_a_line(tree: cst.Module, text: str) -> cst.Module:
     """The tree with a line for each statement that calls something; most files have no others."""
     if ";" not in text and not any(f".{name}(" in text for name in ("backward", "step")):
         return tree
-    return tree.visit(_Lines())
+    return walked(tree, _Lines())
 
 
 class _Lines(cst.CSTTransformer):

@@ -11,7 +11,7 @@ from typing import Any
 
 import libcst as cst
 
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
 from migrate.port.tensors.kept_tensors import is_kept_tensor, runs_in_forward
 from migrate.port.tensors.numpy_operands import NumpyOperands
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from migrate.port.cells.buffers import KEEPS_VALUE
 from migrate.port.context import Context
+from migrate.port.syntax.every_node import every_node
 from migrate.resolve.values import ProjectClass, is_tensor
 
 _HARMLESS = frozenset({"shape", "dtype", "device", "ndim", "size", "dim", "numel", "clone"})
@@ -94,8 +95,8 @@ def _reached(methods: Methods, start: str) -> list[ast.FunctionDef]:
 
 
 def _own_calls(method: ast.AST) -> Iterator[tuple[str, ast.Attribute]]:
-    for node in ast.walk(method):
-        if isinstance(node, ast.Attribute) and _own_attribute(node) == node.attr:
+    for node in every_node(method):
+        if node.__class__ is ast.Attribute and _own_attribute(node) == node.attr:
             yield node.attr, node
 
 

@@ -11,7 +11,7 @@ import libcst as cst
 
 from migrate.port.context import Context
 from migrate.port.statements.compiled_code import CompiledCode
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.nodes import expression
 from migrate.resolve.values import Instance, Known, is_tensor, options_of
 
@@ -42,12 +42,8 @@ class NumpyOperands(CompiledCode):
 def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]:
     """Left operands that numpy made, beside a tensor; True where it is surely one number."""
     found: dict[Spine, bool] = {}
-    for node in every_node(tree):
-        if (
-            isinstance(node, ast.BinOp)
-            and is_tensor(context.type(node.right))
-            and _is_numpy(context.type(node.left))
-        ):
+    for node in nodes_of(tree, ast.BinOp):
+        if is_tensor(context.type(node.right)) and _is_numpy(context.type(node.left)):
             depth, leaf = 0, node.left
             while isinstance(leaf, ast.BinOp):
                 depth, leaf = depth + 1, leaf.left

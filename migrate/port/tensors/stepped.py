@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from migrate.port.syntax.nodes import code, expression
+from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.spelling import Spelling
+from migrate.port.syntax.text import code
 
 
 def with_gathered_steps(node: cst.Subscript, spelling: Spelling) -> cst.BaseExpression | None:

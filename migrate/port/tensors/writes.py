@@ -15,7 +15,8 @@ from migrate.port.statements.statement_forms import without_effect, written_attr
 from migrate.port.statements.suites import (
     assigns_itself,
 )
-from migrate.port.syntax.nodes import atomic, code, expression, fill
+from migrate.port.syntax.nodes import atomic, expression, fill
+from migrate.port.syntax.text import code
 from migrate.port.tensors.aliases import alias_could_see, is_held, is_loop_target
 from migrate.port.tensors.inversion import is_boolean
 from migrate.port.tensors.kept_items import KeptItems
@@ -146,7 +147,8 @@ class WriteRewriter(KeptItems):
             self.context.ported += 1
             parts = {"self": target.value, "value": updated_node.value}
             return cst.Expr(fill(self.written[id(original_node)], parts, self.spelling.name))
-        if assigns_itself(updated_node) and not assigns_itself(original_node):
+        new = updated_node is not original_node
+        if new and assigns_itself(updated_node) and not assigns_itself(original_node):
             return cst.RemoveFromParent()  # x = x.to(device)
         partner = self.partner(original_node)
         if isinstance(partner, ast.Assign) and all(map(self._is_dropped_setting, partner.targets)):

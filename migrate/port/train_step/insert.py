@@ -14,7 +14,8 @@ from migrate.port.calls.call import Refusal
 from migrate.port.context import Context, is_module_value
 from migrate.port.statements.suites import is_gone
 from migrate.port.syntax.join import JoinError
-from migrate.port.syntax.nodes import code, expression
+from migrate.port.syntax.nodes import expression, with_parts
+from migrate.port.syntax.text import code
 from migrate.port.train_step.kept_gradients import overrides_step
 from migrate.port.train_step.names import statements_below
 from migrate.port.train_step.no_gradient import is_decorated, names_cut, without_gradient
@@ -244,7 +245,7 @@ class StepRewriter(StepCalls):
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:
         body = self.arranged(original_node.body, list(updated_node.body))
-        return super().leave_IndentedBlock(original_node, updated_node.with_changes(body=body))
+        return super().leave_IndentedBlock(original_node, with_parts(updated_node, body=body))
 
     def arranged(
         self, original: Sequence[cst.CSTNode], updated: list[cst.BaseStatement]

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Sequence
 
 from migrate.port.context import Context
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 from migrate.port.train_step.find import Calls
 from migrate.port.train_step.freeze import reads_gradients
 from migrate.port.train_step.mode import models_called
@@ -23,7 +23,7 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
     apart = any(one.backwards and not _steps(one) for one in calls) and any(
         _steps(one) and not one.backwards for one in calls
     )
-    here = any(is_gradient(node, context) for node in every_node(tree))
+    here = any(is_gradient(node, context) for node in nodes_of(tree, ast.Attribute))
     return apart or here or reads_gradients(context.modules.project, context.resolution.source)
 
 

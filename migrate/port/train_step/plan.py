@@ -8,7 +8,7 @@ import ast
 
 from migrate.port.calls.call import Refusal
 from migrate.port.context import Context, is_module_value
-from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.every_node import nodes_of
 from migrate.port.train_step.claims import assign_statements, zeroed_optimizer
 from migrate.port.train_step.find import Backward, Calls, find_calls
 from migrate.port.train_step.freeze import sets_requires_grad
@@ -53,7 +53,7 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     if "backward" not in _attributes(tree):
         return plans
     homes: list[Home] = [tree]
-    homes += [n for n in every_node(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
     calls_of = {id(home): find_calls(home.body, context) for home in homes}
     plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
     for home in homes:
@@ -115,7 +115,7 @@ def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> 
 
 
 def _attributes(tree: ast.Module) -> set[str]:
-    return {node.attr for node in every_node(tree) if isinstance(node, ast.Attribute)}
+    return {node.attr for node in nodes_of(tree, ast.Attribute)}
 
 
 def _is_distributed(tree: ast.Module) -> bool:
@@ -125,8 +125,7 @@ def _is_distributed(tree: ast.Module) -> bool:
             "distributed" in alias.name or "DistributedDataParallel" in alias.name
             for alias in node.names
         )
-        for node in every_node(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
+        for node in nodes_of(tree, ast.Import, ast.ImportFrom)
     )
 
 

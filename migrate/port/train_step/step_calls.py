@@ -8,8 +8,9 @@ import libcst as cst
 
 from migrate.port.context import Context
 from migrate.port.statements.blocks import BlockRewriter
-from migrate.port.syntax.every_node import every_node
-from migrate.port.syntax.nodes import code, expression
+from migrate.port.syntax.every_node import every_node, nodes_of
+from migrate.port.syntax.nodes import expression
+from migrate.port.syntax.text import code
 from migrate.port.train_step.find import CLIPS
 from migrate.port.train_step.freeze import cycles_momentum
 from migrate.port.train_step.no_gradient import is_decorated
@@ -51,8 +52,8 @@ class StepCalls(BlockRewriter):
         self.casts: set[int] = set()  # statements that switch a model to mixed precision
         self.kept_contexts = {
             ast.unparse(target)
-            for node in every_node(tree)
-            if isinstance(node, ast.Assign) and any(map(self._is_autocast, ast.walk(node.value)))
+            for node in nodes_of(tree, ast.Assign)
+            if any(map(self._is_autocast, every_node(node.value)))
             for target in node.targets
         }  # `ctx = nullcontext() if on_cpu else autocast(...)`
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from migrate.port.syntax.nodes import code
 from migrate.port.syntax.spelling import Spelling
+from migrate.port.syntax.text import code
 from migrate.port.train_step.step_plan import StepPlan
 
 Statement = cst.BaseStatement
