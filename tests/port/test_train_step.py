@@ -194,7 +194,7 @@ def test_two_optimizers_clear_their_own_gradients(port) -> None:
                 optG.step()
         """,
     )
-    assert [finding.code for finding in findings] == ["MS408"]  # fake is computed twice
+    assert not findings
     found = lines(text)
     start = found.index("for real, noise in loader:")
     assert found[start + 1] == "gradients.clear()"

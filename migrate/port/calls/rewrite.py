@@ -12,6 +12,7 @@ from migrate.port.calls.emit import arguments_kept, write_call, write_first
 from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.calls.surroundings import CallSurroundings
 from migrate.port.cells.buffers import as_parameter
+from migrate.port.names.type_tests import kept_classes
 from migrate.port.statements.statement_forms import as_assignment, use_statement_forms
 from migrate.port.syntax.nodes import atomic, code, expression
 from migrate.port.train_step.freeze import thaws
@@ -112,7 +113,8 @@ class CallRewriter(CallSurroundings):
     def _other_call(self, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
         axes = self.pools.calls.get(id(partner))
         if axes is None:
-            return self._by_position(partner, updated)
+            kinds = kept_classes(partner, updated, self.context)
+            return self._by_position(partner, updated) if kinds is None else kinds
         spelled = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
         first = updated.args[0].with_changes(
             comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -152,6 +154,8 @@ class CallRewriter(CallSurroundings):
             return self._plain_pool(self.sized_pools[id(partner)])
         entry = self.row(usage)
         receiver = self._receiver(usage, updated)
+        if id(partner) in self.compared_types and receiver is not None:
+            return cst.Attribute(value=atomic(receiver), attr=cst.Name("dtype"))
         within = entry.main.within
         if within and self._listed_for.get(id(partner)) not in within:
             return updated.with_changes(func=expression(self._value(usage, entry)))

@@ -1,6 +1,10 @@
 """A Cell's members as torch lists them: running statistics are buffers, not parameters."""
 
-from mindspore import Parameter, nn
+import contextlib
+
+from mindspore import Parameter, nn, ops
+
+from migrate.port.helpers.modules_parameter_names import parameter_name, torch_words
 
 _RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
 
@@ -33,22 +37,25 @@ def _is_buffer(name, parameter):
 
 def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
     """Names and parameters, without the running statistics."""
+    words = torch_words(module)
     for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
         if not _is_buffer(name, parameter):
-            yield name, parameter
+            yield parameter_name(name, words.get(id(parameter))), parameter
 
 
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
-    for _, parameter in named_parameters(module, recurse=recurse):
-        yield parameter
+    for name, parameter in module.parameters_and_names(expand=recurse):
+        if not _is_buffer(name, parameter):
+            yield parameter
 
 
 def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
     """Names and buffers, the running statistics among them."""
+    words = torch_words(module)
     for name, parameter in module.parameters_and_names(name_prefix=prefix, expand=recurse):
         if _is_buffer(name, parameter):
-            yield name, parameter
+            yield parameter_name(name, words.get(id(parameter))), parameter
     yield from module.named_buffers(prefix, recurse, remove_duplicate)
 
 
@@ -56,6 +63,21 @@ def buffers(module, recurse=True):
     """The buffers, the running statistics among them."""
     for _, buffer in named_buffers(module, recurse=recurse):
         yield buffer
+
+
+@contextlib.contextmanager
+def statistics_kept(*models):
+    """Run models for their results alone: running statistics stay as they are."""
+    kept = [
+        (parameter, parameter.copy())
+        for model in models
+        if isinstance(model, nn.Cell)
+        for name, parameter in model.parameters_and_names()
+        if _is_buffer(name, parameter)
+    ]
+    yield
+    for parameter, value in kept:
+        ops.assign(parameter, value)
 
 
 def set_requires_grad(module, requires_grad=True):

@@ -62,3 +62,16 @@ def set_running_var_of(layer, value):
     """Give a batch norm another running variance."""
     names = ("running_var", "moving_variance")
     _replaced(_layer(layer), _first(_layer(layer), names), value)
+
+
+def classes(kinds):
+    """Classes of layers to test against. Those kept in a variable take torch's arguments; what
+    the program made itself is of MindSpore's classes, from which they derive.
+    """
+
+    def own(kind):
+        bases = [base for base in kind.__mro__ if base.__module__.startswith("mindspore.nn")]
+        made_here = kind.__module__ == __name__ and bases and bases[0] is not nn.Cell
+        return bases[0] if made_here else kind
+
+    return tuple(own(kind) for kind in kinds) if isinstance(kinds, (tuple, list)) else own(kinds)

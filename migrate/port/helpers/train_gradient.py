@@ -35,24 +35,41 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 return values, mindspore.mutable(gradients)
         _name_apart(around)
         step = built()
-        values, gradients = step(*inputs)
+        try:
+            values, gradients = step(*inputs)
+        except Exception as error:
+            return uncompiled(error)(*inputs)
         _look_for_gradients(gradients)
         _steps.append((around, step))
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
 
-    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
-        return compiled
-    step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
+    made = []  # in PyNative mode: what is made in Graph mode compiles
 
     def eager(*inputs):
-        values, gradients = step(*inputs)
+        if not made:
+            made.append(mindspore.value_and_grad(fn, grad_position, weights, has_aux))
+        values, gradients = made[0](*inputs)
         if fn.__code__ not in _looked_at:
             _looked_at.add(fn.__code__)
             _look_for_gradients(gradients)
         return values, mindspore.mutable(gradients)
 
-    return eager
+    def uncompiled(error):
+        reason = str(error).strip().partition("\n")[0]
+        warnings.warn(
+            f"the step does not compile, and the program goes on in PyNative mode: {reason}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+        return eager
+
+    def step_in_mode(*inputs):
+        graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
+        return compiled(*inputs) if graph else eager(*inputs)
+
+    return step_in_mode
 
 
 def _look_for_gradients(gradients):

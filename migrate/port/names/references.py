@@ -15,6 +15,7 @@ from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.context import Context, is_module_value, marker
 from migrate.port.names.quoted import Spelled
 from migrate.port.names.type_tests import as_membership
+from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.join import Joiner
 from migrate.port.syntax.nodes import atomic, code, expression, fill, is_cheap, is_hole_alone
 from migrate.port.train_step.freeze import trains
@@ -50,6 +51,7 @@ class References(Joiner):
             for part in ast.walk(tree)
             if (usage := context.usage(part)) is not None
         }
+        self._beside_old_types = _beside_old_types(tree, context)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
             set()
@@ -359,8 +361,12 @@ class References(Joiner):
         main = entry.main
         if entry.torch == "torch.nn.Module":
             return self.spelling.name("mindspore.nn.Cell")
+        if entry.torch == "torch.Tensor" and id(usage.node) in self._beside_old_types:
+            return self.spelling.name("helpers.FloatTensor")
         if entry.torch == "torch.Tensor":
             return self.spelling.name("mindspore.Tensor")
+        if _OLD_TENSOR.fullmatch(entry.torch):
+            return self.spelling.name(f"helpers.{entry.torch.rpartition('.')[2]}")
         if self.spelling.mint and main.mint:
             entry = replace(entry, overloads=tuple(map(in_mint, entry.overloads)))
             main = entry.main
@@ -373,6 +379,17 @@ class References(Joiner):
             return self.spelling.name(main.mindspore)
         name = signature_helper(entry, self.context, derive=usage.form == "base")
         return self.spelling.name(f"helpers.{name}")
+
+
+def _beside_old_types(tree: ast.Module, context: Context) -> set[int]:
+    """`torch.cuda.FloatTensor if cuda else torch.Tensor`: both make tensors of float32."""
+    found: set[int] = set()
+    for node in every_node(tree):
+        if isinstance(node, ast.IfExp):
+            uses = [context.usage(part) for part in (node.body, node.orelse)]
+            if any(use is not None and _OLD_TENSOR.fullmatch(use.api) for use in uses):
+                found |= {id(use.node) for use in uses if use is not None}
+    return found
 
 
 def _member_forms(entry: Entry) -> list[tuple[object, ...]]:

@@ -16,6 +16,7 @@ from migrate.port.calls.call import Refusal
 from migrate.port.context import Context
 from migrate.port.syntax.nodes import code, expression
 from migrate.resolve import Usage
+from migrate.resolve.values import External, ListOf, TupleOf, Value, options_of
 from migrate.table import Entry
 
 _NAMES = Callable[[Usage, Entry], str]
@@ -72,3 +73,30 @@ def _names(
         except Refusal:
             continue  # no class of that kind exists
     return list(found) or [text]
+
+
+def kept_classes(partner: ast.Call, updated: cst.Call, context: Context) -> cst.Call | None:
+    """`isinstance(m, KINDS)` with torch's layers kept in a variable: there they are the classes
+    with torch's arguments, and layers that the program made itself are MindSpore's own.
+    """
+    name = partner.func.id if isinstance(partner.func, ast.Name) else ""
+    if name not in ("isinstance", "issubclass") or len(updated.args) != 2:
+        return None
+    kinds = partner.args[1] if len(partner.args) == 2 else None
+    if not isinstance(kinds, ast.Name | ast.Attribute) or context.usage(kinds) is not None:
+        return None
+    if not any(_is_layer_class(option) for option in options_of(context.type(kinds))):
+        return None
+    given = updated.args[1]
+    wrapped = f"{context.spelling.name('helpers.classes')}({code(given.value)})"
+    return updated.with_changes(
+        args=[updated.args[0], given.with_changes(value=expression(wrapped))]
+    )
+
+
+def _is_layer_class(value: Value) -> bool:
+    if isinstance(value, TupleOf):
+        return any(_is_layer_class(option) for item in value.items for option in options_of(item))
+    if isinstance(value, ListOf):
+        return any(_is_layer_class(option) for option in options_of(value.item))
+    return isinstance(value, External) and value.name.startswith("torch.nn.")

@@ -256,6 +256,8 @@ class StepRewriter(StepCalls):
             statements = self.produced.get(id(node), [])
             body += self.before.pop(id(partner), [])
             if id(partner) in region:
+                if any(partner is one for plan in plans for one in plan.detached):
+                    body += self._for_data(partner, statements)
                 for plan in region[id(partner)]:
                     starts.setdefault(id(plan), len(body))
                     inside[id(plan)] += statements
@@ -276,6 +278,22 @@ class StepRewriter(StepCalls):
             else:
                 body += statements
         return body
+
+    def _for_data(
+        self, partner: ast.AST | None, statements: list[cst.BaseStatement]
+    ) -> list[cst.BaseStatement]:
+        """`fake = generator(z)`, detached in one step and differentiated in the next: here its
+        value is enough, and the running statistics are the next one's to change.
+        """
+        calls = [n.func for n in ast.walk(partner or ast.Pass()) if isinstance(n, ast.Call)]
+        models = [ast.unparse(f) for f in calls if self.context.usage(f) is None]
+        if not models:
+            return statements
+        keep = self.spelling.name("helpers.statistics_kept")
+        item = cst.WithItem(expression(f"{keep}({', '.join(dict.fromkeys(models))})"))
+        head = getattr(statements[0], "leading_lines", ()) if statements else ()
+        inner = [statements[0].with_changes(leading_lines=[]), *statements[1:]]
+        return [cst.With(items=[item], body=cst.IndentedBlock(inner), leading_lines=head)]
 
     def _step(
         self, plan: StepPlan, region: list[cst.BaseStatement], old: list[cst.BaseStatement]

@@ -11,6 +11,7 @@ from migrate.port.context import Context, is_module_value
 from migrate.port.syntax.every_node import every_node
 from migrate.port.train_step.claims import assign_statements, zeroed_optimizer
 from migrate.port.train_step.find import Backward, Calls, find_calls
+from migrate.port.train_step.flow import detached, flowing
 from migrate.port.train_step.freeze import sets_requires_grad
 from migrate.port.train_step.kept_gradients import Home, keeps_gradients, trained_in
 from migrate.port.train_step.loops import (
@@ -33,7 +34,7 @@ from migrate.port.train_step.names import (
     statements_below,
 )
 from migrate.port.train_step.parameters import may_use_parameters, runs_forward
-from migrate.port.train_step.region import around, bound_by, find_region
+from migrate.port.train_step.region import around, bound_by, find_region, leaves
 from migrate.port.train_step.step_plan import Plans, StepPlan
 from migrate.resolve.values import (
     External,
@@ -62,7 +63,10 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
         siblings: list[StepPlan] = []
         for backward in calls.backwards:
             try:
-                plan = _plan(backward, calls, home.body, arguments, context, plans.on_parameters)
+                freed = _freed(siblings, backward)
+                plan = _plan(
+                    backward, calls, home.body, arguments, context, plans.on_parameters, freed
+                )
             except Refusal as refusal:
                 context.flag(backward.statement, refusal.code, refusal.message, refusal.next_step)
                 continue
@@ -114,6 +118,18 @@ def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> 
             )
 
 
+def _freed(siblings: list[StepPlan], backward: Backward) -> set[int]:
+    """Statements through which an earlier backward pass has gone: torch has let go of that graph,
+    and what they computed is data from there on.
+    """
+    return {
+        id(statement)
+        for plan in siblings
+        if not plan.backward.retains and plan.backward.block is backward.block
+        for statement in flowing(plan.backward.loss, plan.region)
+    }
+
+
 def _attributes(tree: ast.Module) -> set[str]:
     return {node.attr for node in every_node(tree) if isinstance(node, ast.Attribute)}
 
@@ -137,6 +153,7 @@ def _plan(
     arguments: ast.arguments | None,
     context: Context,
     on_parameters: bool,
+    freed: set[int],
 ) -> StepPlan:
     for keyword in backward.call.keywords:
         if keyword.arg not in ("retain_graph", "create_graph"):
@@ -149,17 +166,25 @@ def _plan(
         raise _no_step()
     special = {id(statement) for statement in _special_statements(calls)}
     block, at, host = backward.block, backward.block.index(backward.statement), None
-    region, later = find_region(backward, block, at, special, calls, context)
+    region, later = find_region(backward, block, at, special, calls, context, freed)
     if not region and not may_use_parameters(backward.bare, context):
         # `if training: loss.backward()`: the loss is computed in the block around.
         block, at, host = around(body, backward)
-        region, later = find_region(backward, block, at, special, calls, context)
+        region, later = find_region(backward, block, at, special, calls, context, freed)
         if host is not None and bound_by(region) & reads(host.test):
             region = []
     if not region and not may_use_parameters(backward.bare, context):
         raise Refusal(
             "the statements that compute the loss are not in the same block as backward()",
             "compute the loss and call backward() side by side",
+            "MS408",
+        )
+    apart = detached(backward.loss, region)
+    region = [statement for statement in region if statement not in apart]
+    if any(leaves(statement) for statement in region):
+        raise Refusal(
+            "what computes the loss may leave the loop or the function around it",
+            "compute the loss first, and decide about it behind backward()",
             "MS408",
         )
     if not any(runs_forward(part, context) for part in (*region, backward.bare)):
@@ -169,6 +194,8 @@ def _plan(
             "MS408",
         )
     weights = f"{optimizer}.parameters" if optimizer else ""
+    if backward.others:
+        weights = f"[{', '.join(f'*{o}.parameters' for o in (optimizer, *backward.others))}]"
     weights = weights or trained_in([*region, backward.bare], context)
     if not weights:
         raise _no_step()
@@ -224,6 +251,8 @@ def _plan(
         near=loop or innermost_loop(body, backward.statement),
         host=host,
         on_parameters=on_parameters,
+        detached=apart,
+        copied=_changed_in_part(region, parameters, context),
         settled=host is not None and (loop is None or not reads(host.test) & binds(loop)),
     )
 
@@ -289,6 +318,23 @@ def _is_code(name: str, region: list[ast.stmt], backward: Backward, context: Con
         for part in (*region, backward.loss)
         for node in ast.walk(part)
     )
+
+
+def _changed_in_part(region: list[ast.stmt], parameters: list[str], context: Context) -> list[str]:
+    """Tensors from outside of which the region assigns to items: `outputs[i] = y`."""
+    found: dict[str, None] = {}
+    for statement in region:
+        for node in ast.walk(statement):
+            root = node.value if isinstance(node, ast.Subscript) else None
+            if (
+                isinstance(root, ast.Name)
+                and isinstance(node, ast.Subscript)
+                and isinstance(node.ctx, ast.Store)
+                and root.id in parameters
+                and is_tensor(context.type(root))
+            ):
+                found[root.id] = None
+    return list(found)
 
 
 def _in_order(bound: set[str], region: list[ast.stmt]) -> list[str]:

@@ -11,7 +11,7 @@ from migrate.port.statements.blocks import BlockRewriter
 from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.nodes import code, expression
 from migrate.port.train_step.find import CLIPS
-from migrate.port.train_step.freeze import cycles_momentum
+from migrate.port.train_step.freeze import cycles_momentum, sets_requires_grad
 from migrate.port.train_step.no_gradient import is_decorated
 from migrate.port.train_step.plan import plan_steps
 from migrate.port.train_step.step_plan import Plans, StepPlan
@@ -92,7 +92,10 @@ class StepCalls(BlockRewriter):
             return f"{store}({owner}).clear()" if clears else ""
         store = self.spelling.name("helpers.ParameterGradients")
         if usage.api == "torch.optim.Optimizer.step" and not updated.args:
-            return f"{owner}({store}({owner}.parameters).values)"
+            kept = f"{store}({owner}.parameters).values"
+            if sets_requires_grad(self.context.modules.project):
+                return f"{self.spelling.name('helpers.update')}({owner}, {kept})"
+            return f"{owner}({kept})"
         weights = {
             "torch.optim.Optimizer.zero_grad": f"{owner}.parameters",
             "torch.nn.Module.zero_grad": f"{owner}.trainable_params()",

@@ -36,6 +36,8 @@ class StepPlan:
     switched: list[str] = field(default_factory=list)  # models to be set to training mode first
     may_freeze: bool = False  # somewhere in the program requires_grad is set
     on_parameters: bool = False  # the program looks for the gradients at `p.grad`
+    detached: list[ast.stmt] = field(default_factory=list)  # stand in front, without gradients
+    copied: list[str] = field(default_factory=list)  # parameters of which the region changes parts
 
 
 @dataclass(slots=True)
