@@ -143,7 +143,7 @@ def _sort_method(
     context: Context,
 ) -> None:
     receiver, name = function.value, function.attr
-    if name == "backward" and isinstance(statement, ast.Expr) and not call.args:
+    if name == "backward" and isinstance(statement, ast.Expr) and len(call.args) < 2:
         if _may_be(context.type(receiver), "torch.Tensor"):
             scaler, bare = _unscaled(receiver)
             found.backwards.append(Backward(statement, block, call, receiver, bare, scaler))

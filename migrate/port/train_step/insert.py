@@ -16,7 +16,12 @@ from migrate.port.statements.suites import is_gone
 from migrate.port.syntax.nodes import code, expression
 from migrate.port.train_step.kept_gradients import overrides_step
 from migrate.port.train_step.names import statements_below
-from migrate.port.train_step.no_gradient import is_decorated, names_cut, without_gradient
+from migrate.port.train_step.no_gradient import (
+    is_decorated,
+    names_cut,
+    stops_gradient,
+    without_gradient,
+)
 from migrate.port.train_step.step_calls import StepCalls, precision_of
 from migrate.port.train_step.step_plan import StepPlan
 from migrate.port.train_step.write import (
@@ -124,6 +129,9 @@ class StepRewriter(StepCalls):
         return cst.RemoveFromParent()
 
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> Any:
+        partner = self.partner(original_node)
+        if self.plans.taped and isinstance(partner, ast.With):
+            updated_node = self._unrecorded(partner, updated_node)
         casts = self._autocasts(original_node, updated_node)
         result = super().leave_With(original_node, updated_node)
         cuts = self._cuts(original_node)
@@ -132,12 +140,24 @@ class StepRewriter(StepCalls):
             result = cst.FlattenSentinel([*casts, *statements, *cuts])
         return self._remembered(original_node, result)
 
+    def _unrecorded(self, partner: ast.With, updated: cst.With) -> cst.With:
+        """`with torch.no_grad():` stays where gradients are recorded."""
+        items = [
+            new.with_changes(item=expression(f"{self.spelling.name('helpers.no_grad')}()"))
+            if stops_gradient(old.context_expr, self.context)
+            else new
+            for old, new in zip(partner.items, updated.items, strict=True)
+        ]
+        return updated.with_changes(items=items)
+
     # Without gradients ----------------------------------------------------------------------------
 
     def _cuts(self, node: cst.With) -> list[cst.BaseStatement]:
         """`with torch.no_grad():` goes; its results must not carry gradients all the same."""
         partner, function = self.partner(node), self.function
         if not isinstance(partner, ast.With) or not isinstance(function, ast.FunctionDef):
+            return []
+        if self.plans.taped:
             return []
         if not without_gradient(partner, self.context) or is_decorated(function, self.context):
             return []

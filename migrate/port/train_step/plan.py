@@ -36,6 +36,7 @@ from migrate.port.train_step.names import (
 from migrate.port.train_step.parameters import may_use_parameters, runs_forward
 from migrate.port.train_step.region import around, bound_by, find_region, leaves
 from migrate.port.train_step.step_plan import Plans, StepPlan
+from migrate.port.train_step.taped import plan_taped
 from migrate.resolve.values import (
     External,
     ProjectClass,
@@ -57,6 +58,7 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     homes += [n for n in every_node(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     calls_of = {id(home): find_calls(home.body, context) for home in homes}
     plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
+    refused: dict[int, Refusal] = {}
     for home in homes:
         arguments = None if isinstance(home, ast.Module) else home.args
         calls = calls_of[id(home)]
@@ -68,7 +70,7 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
                     backward, calls, home.body, arguments, context, plans.on_parameters, freed
                 )
             except Refusal as refusal:
-                context.flag(backward.statement, refusal.code, refusal.message, refusal.next_step)
+                refused[id(backward)] = refusal
                 continue
             plan.may_freeze = sets_requires_grad(context.modules.project)
             plan.instead = _other_branch(plan, siblings)
@@ -80,6 +82,24 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
             plans.accumulates |= plan.accumulates
         if siblings:
             _switch_modes(tree, home, siblings[0], plans, context)
+    return _taped(tree, homes, calls_of, refused, context) if refused else plans
+
+
+def _taped(
+    tree: ast.Module,
+    homes: list[Home],
+    calls_of: dict[int, Calls],
+    refused: dict[int, Refusal],
+    context: Context,
+) -> Plans:
+    """One step that is no function makes the whole file take its gradients from a record."""
+    plans = Plans(taped=True, accumulates=True, on_parameters=True)
+    for home in homes:
+        plan = plan_taped(plans, calls_of[id(home)], refused, context)
+        if plan is not None:
+            _switch_modes(tree, home, plan, plans, context)
+            for model in plan.switched:
+                _flag_mode(plan, model, context)
     return plans
 
 
@@ -95,13 +115,17 @@ def _switch_modes(
     find_switches(tree, home, context, plans.switches)
     plan.switched = plans.switches.in_front
     for model in plans.switches.unclear:
-        context.flag(
-            plan.backward.statement,
-            "MS408",
-            f"nothing in view calls {model}.train(), and a Cell starts in evaluation mode",
-            f"call {model}.set_train() where the model is built",
-        )
+        _flag_mode(plan, model, context)
     plans.switches.unclear = []
+
+
+def _flag_mode(plan: StepPlan, model: str, context: Context) -> None:
+    context.flag(
+        plan.backward.statement,
+        "MS408",
+        f"nothing in view calls {model}.train(), and a Cell starts in evaluation mode",
+        f"call {model}.set_train() where the model is built",
+    )
 
 
 def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> None:
@@ -155,8 +179,10 @@ def _plan(
     on_parameters: bool,
     freed: set[int],
 ) -> StepPlan:
+    if backward.call.args:
+        raise Refusal("backward(gradient) starts from another gradient than one", "", "MS408")
     for keyword in backward.call.keywords:
-        if keyword.arg not in ("retain_graph", "create_graph"):
+        if keyword.arg != "retain_graph":
             raise Refusal(
                 f"backward({keyword.arg}=...) has no counterpart",
                 "multiply the loss by that gradient and sum it",

@@ -51,5 +51,6 @@ class Plans:
     handled: set[int] = field(default_factory=set)  # calls that the ordinary rewriting leaves alone
     distributed: bool = False
     accumulates: bool = False  # some step lets gradients add up
+    taped: bool = False  # gradients are recorded while the program runs
     on_parameters: bool = False  # gradients are kept at the parameters, as torch does
     switches: Switches = field(default_factory=Switches)  # to training mode

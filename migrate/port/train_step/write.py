@@ -143,6 +143,12 @@ def special_statement(
         return f"{plan.optimizer}({grads})"
     if kind == "scaled_step":
         return f"{detail}.step({plan.optimizer}, {grads})"
+    if kind == "taped":
+        given = "".join(
+            f", {code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT))}" for a in call.args
+        )
+        assert isinstance(call.func, cst.Attribute)
+        return f"{spelling.name('helpers.backward')}({code(call.func.value)}{given})"
     if kind == "own_zero":
         return f"{spelling.name('helpers.ParameterGradients')}({detail}).clear()"
     if kind.startswith("own_"):
