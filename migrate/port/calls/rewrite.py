@@ -38,6 +38,8 @@ class CallRewriter(CallSurroundings):
         partner = self.partner(original_node)
         if not isinstance(partner, ast.Call):
             return updated_node
+        if id(partner) in self.looked_up:
+            return self.chosen_by_name(self.looked_up[id(partner)], updated_node.args[1].value)
         literal = self.context.usage(partner)
         if literal is not None and literal.form == "exists":  # hasattr(torch, "compile")
             return self._exists(literal, partner, updated_node)

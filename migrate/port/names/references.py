@@ -13,6 +13,7 @@ from migrate.findings import Finding
 from migrate.port.calls.call import Refusal
 from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.context import Context, is_module_value, marker
+from migrate.port.names.looked_up import LookedUp, find_looked_up
 from migrate.port.names.quoted import Spelled
 from migrate.port.names.type_tests import as_membership
 from migrate.port.syntax.every_node import every_node
@@ -22,7 +23,7 @@ from migrate.port.train_step.freeze import trains
 from migrate.port.train_step.kept_gradients import is_gradient
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER
-from migrate.resolve.values import Instance, ProjectClass, options_of
+from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, options_of
 from migrate.table import Entry
 from migrate.table.mint import in_mint, takes_torch_arguments
 
@@ -51,6 +52,8 @@ class References(Joiner):
             for part in ast.walk(tree)
             if (usage := context.usage(part)) is not None
         }
+        self.looked_up = find_looked_up(tree, context)
+        self._namespaces = {id(found.owner.node) for found in self.looked_up.values()}
         self._beside_old_types = _beside_old_types(tree, context)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
@@ -124,7 +127,7 @@ class References(Joiner):
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         usage = self.context.usage(self.partner(original_node))
-        if usage is None or usage.form == "call":
+        if usage is None or usage.form == "call" or id(usage.node) in self._namespaces:
             return updated_node
         return self._reference(usage, updated_node, None)
 
@@ -140,7 +143,7 @@ class References(Joiner):
         usage = self.context.usage(partner)
         if usage is None:
             return self._plain_attribute(partner, updated_node)
-        if usage.form in ("call", "unknown"):
+        if usage.form in ("call", "unknown") or id(usage.node) in self._namespaces:
             return updated_node
         receiver = (
             updated_node.value
@@ -179,7 +182,24 @@ class References(Joiner):
             and is_module_value(self.context.type(partner.value))
         ):
             return updated.with_changes(attr=cst.Name("construct"))
+        if isinstance(partner, ast.Attribute) and self._may_be_setting(partner):
+            setting = self.spelling.name("helpers.setting_of")
+            return expression(f"{setting}({code(updated.value)}, {partner.attr!r})")
         return updated
+
+    def _may_be_setting(self, node: ast.Attribute) -> bool:
+        """`model.fc.in_features` of a model that nobody knows: MindSpore's Dense has other names.
+
+        A plain name before it is more likely a table of options than a layer.
+        """
+        return (
+            node.attr in ("in_features", "out_features", "num_embeddings", "embedding_dim")
+            and isinstance(node.ctx, ast.Load)
+            and isinstance(node.value, ast.Attribute | ast.Subscript)
+            and ast.unparse(node.value).partition(".")[0] not in ("args", "cfg", "config", "opt")
+            and not ast.unparse(node.value).endswith(("args", "cfg", "config", "hparams", "opt"))
+            and self.context.type(node.value) is UNKNOWN
+        )
 
     def _reference(
         self, usage: Usage, node: cst.Name | cst.Attribute, receiver: cst.BaseExpression | None
@@ -355,6 +375,16 @@ class References(Joiner):
         ):
             return expression(self._value(usage, entry))
         raise Refusal(entry.note or "has no counterpart in MindSpore", entry.way, "MS301")
+
+    def chosen_by_name(self, found: LookedUp, key: cst.BaseExpression) -> cst.BaseExpression:
+        """`{"LSTM": helpers.LSTM, "GRU": helpers.GRU}[kind]`"""
+        parts = []
+        for name in found.names:
+            entry = self.table.get(f"{found.owner.api}.{name}")
+            assert entry is not None
+            parts.append(f"{name!r}: {self._value(found.owner, entry)}")
+        self.context.ported += 1
+        return expression(f"{{{', '.join(parts)}}}[{code(key)}]")
 
     def _value(self, usage: Usage, entry: Entry) -> str:
         """A class or function that is called elsewhere, with torch's arguments."""
