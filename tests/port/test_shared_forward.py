@@ -143,3 +143,26 @@ def test_two_optimizers_step_after_one_backward(port) -> None:
     for name in ("opt_e", "opt_d"):
         kept = f"helpers.ParameterGradients({name}.parameters)"
         assert f"{kept}.clear()" in found and f"{name}({kept}.values)" in found
+
+
+def test_what_one_branch_binds_keeps_its_old_value_in_the_other(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def train(net: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer, cut):
+            net.train()
+            for x, y in loader:
+                share = 1.0
+                if cut(x):
+                    share = 0.5
+                    loss = F.cross_entropy(net(x), y) * share
+                else:
+                    loss = F.cross_entropy(net(x * 3), y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                print(share)
+        """,
+    )
+    assert not findings
+    assert "(loss, share), grads = grad_step(x, y, share)" in text

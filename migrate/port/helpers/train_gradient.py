@@ -33,6 +33,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 _steps.append(_steps.pop(place))
                 values, gradients = step(*inputs)
                 return values, mindspore.mutable(gradients)
+        if _draws(fn, around):
+            return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
         step = built()
         try:
@@ -46,10 +48,18 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
 
     made = []  # in PyNative mode: what is made in Graph mode compiles
 
+    kept = []  # what is returned beside the loss: any object, where MindSpore takes tensors
+
+    def loss_alone(*inputs):
+        values = fn(*inputs)
+        kept[:] = values[1:] if has_aux else ()
+        return values[0] if has_aux else values
+
     def eager(*inputs):
         if not made:
-            made.append(mindspore.value_and_grad(fn, grad_position, weights, has_aux))
-        values, gradients = made[0](*inputs)
+            made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
+        loss, gradients = made[0](*inputs)
+        values = (loss, *kept) if has_aux else loss
         if fn.__code__ not in _looked_at:
             _looked_at.add(fn.__code__)
             _look_for_gradients(gradients)
@@ -116,6 +126,23 @@ def _surroundings(function):
                     around[f"{name}.{word}"] = attributes[word]
                     pending.append((f"{name}.{word}", attributes[word]))
     return around
+
+
+def _draws(function, around):
+    """Random numbers that a compiled step would take for constants."""
+    functions = [function, *around.values()]
+    for cell in [value for value in around.values() if isinstance(value, nn.Cell)]:
+        functions += [type(part).construct for _, part in cell.cells_and_names()]
+    for called in functions:
+        if isinstance(called, types.FunctionType):
+            names = called.__code__.co_names
+            for name in names:
+                module = getattr(called.__globals__.get(name), "__name__", "")
+                if module in ("random", "numpy.random") or (
+                    module == "numpy" and "random" in names
+                ):
+                    return True
+    return False
 
 
 def _same(known, around):

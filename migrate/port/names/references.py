@@ -15,6 +15,7 @@ from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.context import Context, is_module_value, marker
 from migrate.port.names.looked_up import LookedUp, find_looked_up
 from migrate.port.names.quoted import Spelled
+from migrate.port.names.replaced_data import replaced_later
 from migrate.port.names.type_tests import as_membership
 from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.join import Joiner
@@ -55,6 +56,7 @@ class References(Joiner):
         self.looked_up = find_looked_up(tree, context)
         self._namespaces = {id(found.owner.node) for found in self.looked_up.values()}
         self._beside_old_types = _beside_old_types(tree, context)
+        self._replaced_later = replaced_later(tree)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
             set()
@@ -303,6 +305,8 @@ class References(Joiner):
         node: cst.Name | cst.Attribute,
     ) -> cst.BaseExpression:
         main = entry.main
+        if id(usage.node) in self._replaced_later:
+            return cst.Call(func=cst.Attribute(value=atomic(receiver), attr=cst.Name("copy")))
         if usage.api == "torch.Tensor.grad" and self._keeps_gradient(usage.node):
             return node
         if usage.api == f"{OPTIMIZER}.state" and self._is_own_optimizer(usage.node):

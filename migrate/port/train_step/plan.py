@@ -11,7 +11,7 @@ from migrate.port.context import Context, is_module_value
 from migrate.port.syntax.every_node import every_node
 from migrate.port.train_step.claims import assign_statements, zeroed_optimizer
 from migrate.port.train_step.find import Backward, Calls, find_calls
-from migrate.port.train_step.flow import detached, flowing
+from migrate.port.train_step.flow import detached, flowing, surely_binds
 from migrate.port.train_step.freeze import sets_requires_grad
 from migrate.port.train_step.kept_gradients import Home, keeps_gradients, trained_in
 from migrate.port.train_step.loops import (
@@ -250,6 +250,10 @@ def _plan(
         read_outside |= set(reads_before_binding(behind(loop, body)))
         read_outside |= set(parameters) - bound_anew(loop, region, moved)
     outputs = [name for name in _in_order(bound, region) if name in read_outside]
+    # What only one branch of the region binds keeps its old value in the other one.
+    surely = {name for statement in region for name in surely_binds(statement)}
+    earlier = bound_before(body, region[0]) if region else set()
+    parameters += [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
     branches = [] if host is None else [host.body, host.orelse]
     same = [
         b
