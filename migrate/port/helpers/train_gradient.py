@@ -36,12 +36,19 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         if _draws(fn, around):
             return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
+        cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+        untrained = [p for cell in cells for p in cell.get_parameters() if not p.requires_grad]
+        before = [(parameter, parameter.copy()) for parameter in untrained]
         step = built()
         try:
             values, gradients = step(*inputs)
         except Exception as error:
             return uncompiled(error)(*inputs)
-        _look_for_gradients(gradients)
+        if _are_zero(gradients):
+            # The compiler loses them where, say, construct() gives self another tensor.
+            for parameter, value in before:
+                ops.assign(parameter, value)
+            return uncompiled("its first gradients are all zero")(*inputs)
         _steps.append((around, step))
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
@@ -68,7 +75,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     def uncompiled(error):
         reason = str(error).strip().partition("\n")[0]
         warnings.warn(
-            f"the step does not compile, and the program goes on in PyNative mode: {reason}",
+            f"the step is not compiled, and the program goes on in PyNative mode: {reason}",
             RuntimeWarning,
             stacklevel=3,
         )
@@ -82,12 +89,15 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     return step_in_mode
 
 
+def _are_zero(gradients):
+    return not any(gradient.asnumpy().any() for gradient in gradients)
+
+
 def _look_for_gradients(gradients):
     """Say so when a step finds none at all: then the loss does not reach the weights."""
-    if not any(gradient.asnumpy().any() for gradient in gradients):
+    if _are_zero(gradients):
         warnings.warn(
-            "the first gradients are all zero: does the loss depend on the weights? In Graph mode "
-            "the way ends at objects that are no Tensor, tuple, list or dict",
+            "the first gradients are all zero: does the loss depend on the weights?",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -36,6 +36,10 @@ def surely_binds(statement: ast.AST) -> set[str]:
             for branch in (statement.body, statement.orelse)
         )
         return first & second
+    if isinstance(statement, ast.Try):
+        ways = [[*statement.body, *statement.orelse], *(h.body for h in statement.handlers)]
+        bound = [{name for inner in way for name in surely_binds(inner)} for way in ways]
+        return set.intersection(*bound)
     return set()
 
 

@@ -252,6 +252,7 @@ def _plan(
     outputs = [name for name in _in_order(bound, region) if name in read_outside]
     # What only one branch of the region binds keeps its old value in the other one.
     surely = {name for statement in region for name in surely_binds(statement)}
+    surely |= reads(backward.bare)
     earlier = bound_before(body, region[0]) if region else set()
     parameters += [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
     branches = [] if host is None else [host.body, host.orelse]
