@@ -9,6 +9,7 @@ import mindspore
 import mindspore.dataset as ds
 import numpy as np
 import os
+import tempfile
 import types
 import warnings
 from PIL import Image
@@ -24,6 +25,12 @@ from pathlib import Path
 
 def save(obj, f):
     """Save nested dicts, lists, options, numbers, strings and tensors as one .ckpt file."""
+    if hasattr(f, "write"):  # an open file, or a buffer
+        with tempfile.TemporaryDirectory() as folder:
+            save(obj, os.path.join(folder, "saved"))
+            with open(os.path.join(folder, "saved"), "rb") as stream:
+                f.write(stream.read())
+        return
     tensors = []
 
     def describe(value):
@@ -77,6 +84,12 @@ def _torch_name(name, names):
 
 def load(f, map_location=None, weights_only=None):
     """Load what `save` wrote; of a plain MindSpore checkpoint, the values by torch's names."""
+    if hasattr(f, "read"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "loaded")
+            with open(path, "wb") as stream:
+                stream.write(f.read())
+            return load(path)
     with open(f, "rb") as stream:
         if stream.read(2) == b"PK":
             raise ValueError(
@@ -1127,34 +1140,71 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 _steps.append(_steps.pop(place))
                 values, gradients = step(*inputs)
                 return values, mindspore.mutable(gradients)
+        if _draws(fn, around):
+            return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
+        cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+        untrained = [p for cell in cells for p in cell.get_parameters() if not p.requires_grad]
+        before = [(parameter, parameter.copy()) for parameter in untrained]
         step = built()
-        values, gradients = step(*inputs)
-        _look_for_gradients(gradients)
+        try:
+            values, gradients = step(*inputs)
+        except Exception as error:
+            return uncompiled(error)(*inputs)
+        if _are_zero(gradients):
+            # The compiler loses them where, say, construct() gives self another tensor.
+            for parameter, value in before:
+                ops.assign(parameter, value)
+            return uncompiled("its first gradients are all zero")(*inputs)
         _steps.append((around, step))
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
 
-    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
-        return compiled
-    step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
+    made = []  # in PyNative mode: what is made in Graph mode compiles
+
+    kept = []  # what is returned beside the loss: any object, where MindSpore takes tensors
+
+    def loss_alone(*inputs):
+        values = fn(*inputs)
+        kept[:] = values[1:] if has_aux else ()
+        return values[0] if has_aux else values
 
     def eager(*inputs):
-        values, gradients = step(*inputs)
+        if not made:
+            made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
+        loss, gradients = made[0](*inputs)
+        values = (loss, *kept) if has_aux else loss
         if fn.__code__ not in _looked_at:
             _looked_at.add(fn.__code__)
             _look_for_gradients(gradients)
         return values, mindspore.mutable(gradients)
 
-    return eager
+    def uncompiled(error):
+        reason = str(error).strip().partition("\n")[0]
+        warnings.warn(
+            f"the step is not compiled, and the program goes on in PyNative mode: {reason}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+        return eager
+
+    def step_in_mode(*inputs):
+        graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
+        return compiled(*inputs) if graph else eager(*inputs)
+
+    return step_in_mode
+
+
+def _are_zero(gradients):
+    return not any(gradient.asnumpy().any() for gradient in gradients)
 
 
 def _look_for_gradients(gradients):
     """Say so when a step finds none at all: then the loss does not reach the weights."""
-    if not any(gradient.asnumpy().any() for gradient in gradients):
+    if _are_zero(gradients):
         warnings.warn(
-            "the first gradients are all zero: does the loss depend on the weights? In Graph mode "
-            "the way ends at objects that are no Tensor, tuple, list or dict",
+            "the first gradients are all zero: does the loss depend on the weights?",
             RuntimeWarning,
             stacklevel=3,
         )
@@ -1193,6 +1243,23 @@ def _surroundings(function):
                     around[f"{name}.{word}"] = attributes[word]
                     pending.append((f"{name}.{word}", attributes[word]))
     return around
+
+
+def _draws(function, around):
+    """Random numbers that a compiled step would take for constants."""
+    functions = [function, *around.values()]
+    for cell in [value for value in around.values() if isinstance(value, nn.Cell)]:
+        functions += [type(part).construct for _, part in cell.cells_and_names()]
+    for called in functions:
+        if isinstance(called, types.FunctionType):
+            names = called.__code__.co_names
+            for name in names:
+                module = getattr(called.__globals__.get(name), "__name__", "")
+                if module in ("random", "numpy.random") or (
+                    module == "numpy" and "random" in names
+                ):
+                    return True
+    return False
 
 
 def _same(known, around):

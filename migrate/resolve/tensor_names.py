@@ -8,13 +8,13 @@ import io
 # Keywords that torch has in its methods and numpy, pandas and Python have not.
 _KEYWORDS = frozenset({"dim", "keepdim", "unbiased"})
 # Files have a detach too, tensorflow a numpy: not in a program that uses torch.
-_WITHOUT_ARGUMENTS = frozenset({"detach", "long", "numpy"})
+_WITHOUT_ARGUMENTS = frozenset({"clone", "detach", "long", "numpy"})
 
 
 def says_tensor(call: ast.Call) -> bool:
     """`x.size(0)`, `x.sum(dim=1)`, `x.detach()`: the way a method is called tells."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if name == "size":
+    if name in ("size", "type"):
         return len(call.args) == 1
     if name in _WITHOUT_ARGUMENTS:
         return not call.args and not call.keywords

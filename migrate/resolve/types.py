@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 
 from migrate.resolve.hierarchy import instances_of, is_module
@@ -116,17 +117,15 @@ def as_instance(value: Value) -> Value:
     return UNKNOWN
 
 
+# torch.Tensor, torch.FloatTensor, torch.cuda.LongTensor, and what tensors once were wrapped in.
+_TENSOR_CLASS = re.compile(r"torch\.(cuda\.)?\w*Tensor|torch\.autograd\.(variable\.)?Variable")
+
+
 def named_instance(name: str) -> Value:
     """An object of a library class; builtins and the common torch types get their own values."""
     if name in ("torch.Size",):
         return SIZE
-    if name in (
-        "torch.Tensor",
-        "torch.FloatTensor",
-        "torch.LongTensor",
-        "torch.BoolTensor",
-        "torch.IntTensor",
-    ):
+    if _TENSOR_CLASS.fullmatch(name):
         return TENSOR
     if name == "torch.nn.parameter.Parameter":
         return PARAMETER

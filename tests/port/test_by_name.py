@@ -127,3 +127,24 @@ def test_every_class_that_is_ported_can_be_found_by_name(table, namespace: str, 
         if entry.kind == "class" and entry.status != "missing"
     }
     assert wanted - bases <= held
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "if kind in ['LSTM', 'GRU']:\n        return getattr(nn, kind)(3, 4)",
+        "if kind == 'LSTM' or kind == 'GRU':\n        return getattr(torch.nn, kind)(3, 4)",
+        "assert kind in ('LSTM', 'GRU')\n    return getattr(nn, kind)(3, 4)",
+    ],
+)
+def test_a_test_around_says_what_the_name_can_be(port, test: str) -> None:
+    result = port(HEAD + f"def make(kind):\n    {test}\n")
+    assert not result.findings
+    assert "{'LSTM': helpers.LSTM, 'GRU': helpers.GRU}[kind](3, 4)" in result.text
+
+
+def test_a_name_that_can_be_anything_stays_a_finding(port) -> None:
+    result = port(
+        HEAD + "def make(kind):\n    if kind != 'LSTM':\n        return getattr(nn, kind)(3)\n"
+    )
+    assert codes(result) == ["MS311"]

@@ -427,3 +427,15 @@ def test_a_dtype_that_is_handed_down_goes_to_the_layer(port) -> None:
         """,
     )
     assert "return helpers.Linear(n, n, dtype=dtype), nn.Dense(n, n)" in text
+
+
+def test_a_setting_of_a_layer_that_nobody_knows(port) -> None:
+    """The head of a model from elsewhere: Dense has in_channels. Options keep their names."""
+    result = port(
+        "from torch import nn\nfrom zoo import build\n\nmodel = build()\n"
+        "model.fc = nn.Linear(model.fc.in_features, 2)\n"
+        "last = model.classifier[-1].in_features\nsize = args.embedding_dim\n"
+    )
+    assert "nn.Dense(helpers.setting_of(model.fc, 'in_features'), 2)" in result.text
+    assert "helpers.setting_of(model.classifier[-1], 'in_features')" in result.text
+    assert "size = args.embedding_dim" in result.text

@@ -194,7 +194,7 @@ def test_two_optimizers_clear_their_own_gradients(port) -> None:
                 optG.step()
         """,
     )
-    assert [finding.code for finding in findings] == ["MS408"]  # fake is computed twice
+    assert not findings
     found = lines(text)
     start = found.index("for real, noise in loader:")
     assert found[start + 1] == "gradients.clear()"
@@ -242,7 +242,7 @@ def test_a_scheduler_is_left_alone(port) -> None:
     assert "schedule.step()" in text
 
 
-def test_no_optimizer_in_sight_is_refused(port) -> None:
+def test_no_optimizer_in_sight_is_found(port) -> None:
     text, findings = ported(
         port,
         """
@@ -253,7 +253,7 @@ def test_no_optimizer_in_sight_is_refused(port) -> None:
         """,
     )
     assert "MS408" in {finding.code for finding in findings}
-    assert "loss.backward()" in text
+    assert "helpers.backward(loss)" in text  # of what was recorded
 
 
 def test_what_a_loop_makes_anew_has_its_forward_function_inside(port) -> None:

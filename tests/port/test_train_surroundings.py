@@ -149,7 +149,7 @@ def test_what_is_looked_at_between_two_steps_stays_there(port) -> None:
         """,
     )
     found = lines(text)
-    first = next(i for i, line in enumerate(found) if line.endswith("= grad_step(noise)"))
+    first = next(i for i, line in enumerate(found) if line.endswith("= grad_step(fake)"))
     assert found[first + 1 : first + 3] == ["seen = output.mean().item()", "optD(grads)"]
 
 
@@ -243,7 +243,7 @@ def test_loops_of_one_optimizer_have_steps_of_their_own(port) -> None:
     ]
 
 
-def test_a_forward_pass_run_elsewhere_is_refused(port) -> None:
+def test_a_forward_pass_run_elsewhere_is_recorded_and_found(port) -> None:
     text, findings = ported(
         port,
         """
@@ -258,7 +258,10 @@ def test_a_forward_pass_run_elsewhere_is_refused(port) -> None:
         """,
     )
     assert "MS408" in {finding.code for finding in findings}
-    assert "loss.backward()" in text
+    assert "recorded while the program runs" in findings[0].message
+    kept = "helpers.ParameterGradients(optimizer.parameters)"
+    assert f"{kept}.clear()" in text and "helpers.backward(loss)" in text
+    assert f"optimizer({kept}.values)" in text
 
 
 def test_frozen_parameters_are_left_alone_and_thawed_ones_trained(port) -> None:

@@ -40,6 +40,8 @@ class CallRewriter(CallSurroundings):
         partner = self.partner(original_node)
         if not isinstance(partner, ast.Call):
             return updated_node
+        if id(partner) in self.looked_up:
+            return self.chosen_by_name(self.looked_up[id(partner)], updated_node.args[1].value)
         literal = self.context.usage(partner)
         if literal is not None and literal.form == "exists":  # hasattr(torch, "compile")
             return self._exists(literal, partner, updated_node)
@@ -176,6 +178,8 @@ class CallRewriter(CallSurroundings):
             return self._plain_pool(self.sized_pools[id(partner)])
         entry = self.row(usage)
         receiver = self._receiver(usage, updated)
+        if id(partner) in self.compared_types and receiver is not None:
+            return cst.Attribute(value=atomic(receiver), attr=cst.Name("dtype"))
         within = entry.main.within
         if within and self._listed_for.get(id(partner)) not in within:
             return updated.with_changes(func=expression(self._value(usage, entry)))

@@ -16,6 +16,7 @@ from migrate.port.cells.pool_sizes import find_sized_pools
 from migrate.port.context import Context
 from migrate.port.names.references import References
 from migrate.port.rules import all_rules
+from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.nodes import OtherQuotes, atomic, expression, with_parts
 from migrate.resolve import Usage
 from migrate.resolve.values import (
@@ -51,6 +52,7 @@ class CallSurroundings(References):
         self._for_optimizer: set[int] = set()  # calls of parameters() that only an optimizer sees
         self._alone: set[int] = set()  # calls that are statements of their own
         self._listed_for = find_listed(tree, context)
+        self.compared_types = _compared_types(tree)
         self.assignments: dict[int, cst.Assign] = {}  # what such a call is written as
         self.written: dict[int, str] = {}  # `layer.eps = value` -> the row's form for it
         self._read_before: dict[int, set[int]] = {}  # function -> reads of what it changes later
@@ -206,6 +208,21 @@ class CallSurroundings(References):
         if isinstance(place, ast.Attribute) and place.attr in ("weight", "bias"):
             return True  # of a layer, whatever layer it is
         return _has_parameter(self.context.type(place))
+
+
+def _compared_types(tree: ast.Module) -> set[int]:
+    """`x.type() != y.type()`: two texts that name dtypes, compared with each other."""
+    found: set[int] = set()
+    for node in nodes_of(tree, ast.Compare):
+        sides = [node.left, *node.comparators]
+        calls = [s for s in sides if isinstance(s, ast.Call) and _asks_type(s)]
+        found |= {id(call) for call in calls if len(calls) == len(sides)}
+    return found
+
+
+def _asks_type(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name == "type" and not call.args and not call.keywords
 
 
 def is_data(node: cst.BaseExpression) -> bool:

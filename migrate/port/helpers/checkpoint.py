@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import tempfile
 
 import mindspore
 import numpy as np
@@ -11,6 +12,12 @@ from mindspore import Tensor
 
 def save(obj, f):
     """Save nested dicts, lists, options, numbers, strings and tensors as one .ckpt file."""
+    if hasattr(f, "write"):  # an open file, or a buffer
+        with tempfile.TemporaryDirectory() as folder:
+            save(obj, os.path.join(folder, "saved"))
+            with open(os.path.join(folder, "saved"), "rb") as stream:
+                f.write(stream.read())
+        return
     tensors = []
 
     def describe(value):
@@ -64,6 +71,12 @@ def _torch_name(name, names):
 
 def load(f, map_location=None, weights_only=None):
     """Load what `save` wrote; of a plain MindSpore checkpoint, the values by torch's names."""
+    if hasattr(f, "read"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "loaded")
+            with open(path, "wb") as stream:
+                stream.write(f.read())
+            return load(path)
     with open(f, "rb") as stream:
         if stream.read(2) == b"PK":
             raise ValueError(

@@ -1,6 +1,8 @@
 """A Cell's members as torch lists them: running statistics are buffers, not parameters."""
 
-from mindspore import Parameter, nn
+import contextlib
+
+from mindspore import Parameter, nn, ops
 
 from migrate.port.helpers.modules_parameter_names import _is_buffer, named_buffers
 
@@ -38,6 +40,21 @@ def buffers(module, recurse=True):
     """The buffers, the running statistics among them."""
     for _, buffer in named_buffers(module, recurse=recurse):
         yield buffer
+
+
+@contextlib.contextmanager
+def statistics_kept(*models):
+    """Run models for their results alone: running statistics stay as they are."""
+    kept = [
+        (parameter, parameter.copy())
+        for model in models
+        if isinstance(model, nn.Cell)
+        for name, parameter in model.parameters_and_names()
+        if _is_buffer(name, parameter)
+    ]
+    yield
+    for parameter, value in kept:
+        ops.assign(parameter, value)
 
 
 def set_requires_grad(module, requires_grad=True):

@@ -21,6 +21,14 @@ def _replaced(layer, name, value):
     setattr(layer, name, value)
 
 
+def setting_of(layer, name):
+    """What torch calls so, of a layer or of anything else: Dense has in_channels."""
+    words = {"in_features": "in_channels", "out_features": "out_channels"}
+    words |= {"num_embeddings": "vocab_size", "embedding_dim": "embedding_size"}
+    own = isinstance(layer, nn.Cell) and not hasattr(layer, name)
+    return getattr(layer, words[name] if own else name)
+
+
 def weight_of(layer):
     """A layer's weight, under whichever name it has it."""
     return getattr(_layer(layer), _first(_layer(layer), ("weight", "gamma", "embedding_table")))

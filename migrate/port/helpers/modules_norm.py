@@ -3,7 +3,7 @@
 import mindspore
 from mindspore import Parameter, Tensor, nn, ops
 
-from migrate.port.helpers.functions_norm import batch_norm
+from migrate.port.helpers.functions_norm import batch_norm, group_norm
 
 
 def _kept_share(momentum):
@@ -142,6 +142,9 @@ class GroupNorm(nn.GroupNorm):
     ):
         super().__init__(num_groups, num_channels, eps, affine, dtype=dtype or mindspore.float32)
         self.beta.requires_grad = affine and bias
+
+    def construct(self, input):
+        return group_norm(input, self.num_groups, self.gamma, self.beta, self.eps)
 
 
 class LayerNorm(nn.LayerNorm):

@@ -14,9 +14,12 @@ from migrate.port.calls.call import Refusal
 from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.context import Context, is_module_value, marker
 from migrate.port.names.class_questions import classes_to_ask_for
+from migrate.port.names.looked_up import LookedUp, find_looked_up
 from migrate.port.names.quoted import Spelled
 from migrate.port.names.recompute_tests import recompute_tests
+from migrate.port.names.replaced_data import replaced_later
 from migrate.port.names.type_tests import as_membership
+from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.join import Joiner
 from migrate.port.syntax.nodes import atomic, expression, fill, is_cheap, is_hole_alone
 from migrate.port.syntax.text import code
@@ -24,7 +27,7 @@ from migrate.port.train_step.freeze import trains
 from migrate.port.train_step.kept_gradients import is_gradient
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER
-from migrate.resolve.values import Instance, ProjectClass, options_of
+from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, options_of
 from migrate.table import Entry
 from migrate.table.mint import in_mint, takes_torch_arguments
 
@@ -55,6 +58,10 @@ class References(Joiner):
         }
         self._recompute_tests = recompute_tests(tree, context)
         self.asked_classes = classes_to_ask_for(tree, context)
+        self.looked_up = find_looked_up(tree, context)
+        self._namespaces = {id(found.owner.node) for found in self.looked_up.values()}
+        self._beside_old_types = _beside_old_types(tree, context)
+        self._replaced_later = replaced_later(tree)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
             set()
@@ -127,7 +134,7 @@ class References(Joiner):
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         usage = self.context.usage(self.partner(original_node))
-        if usage is None or usage.form == "call":
+        if usage is None or usage.form == "call" or id(usage.node) in self._namespaces:
             return updated_node
         return self._reference(usage, updated_node, None)
 
@@ -143,7 +150,7 @@ class References(Joiner):
         usage = self.context.usage(partner)
         if usage is None:
             return self._plain_attribute(partner, updated_node)
-        if usage.form in ("call", "unknown"):
+        if usage.form in ("call", "unknown") or id(usage.node) in self._namespaces:
             return updated_node
         receiver = (
             updated_node.value
@@ -184,7 +191,24 @@ class References(Joiner):
             return updated.with_changes(attr=cst.Name("construct"))
         if id(partner) in self.asked_classes:  # m.__class__
             return self.class_asked_of(updated.value)
+        if isinstance(partner, ast.Attribute) and self._may_be_setting(partner):
+            setting = self.spelling.name("helpers.setting_of")
+            return expression(f"{setting}({code(updated.value)}, {partner.attr!r})")
         return updated
+
+    def _may_be_setting(self, node: ast.Attribute) -> bool:
+        """`model.fc.in_features` of a model that nobody knows: MindSpore's Dense has other names.
+
+        A plain name before it is more likely a table of options than a layer.
+        """
+        return (
+            node.attr in ("in_features", "out_features", "num_embeddings", "embedding_dim")
+            and isinstance(node.ctx, ast.Load)
+            and isinstance(node.value, ast.Attribute | ast.Subscript)
+            and ast.unparse(node.value).partition(".")[0] not in ("args", "cfg", "config", "opt")
+            and not ast.unparse(node.value).endswith(("args", "cfg", "config", "hparams", "opt"))
+            and self.context.type(node.value) is UNKNOWN
+        )
 
     def class_asked_of(self, layer: cst.BaseExpression) -> cst.BaseExpression:
         return expression(f"{self.spelling.name('helpers.torch_class')}({code(layer)})")
@@ -291,6 +315,8 @@ class References(Joiner):
         node: cst.Name | cst.Attribute,
     ) -> cst.BaseExpression:
         main = entry.main
+        if id(usage.node) in self._replaced_later:
+            return cst.Call(func=cst.Attribute(value=atomic(receiver), attr=cst.Name("copy")))
         if usage.api == "torch.Tensor.grad" and self._keeps_gradient(usage.node):
             return node
         if id(usage.node) in self._recompute_tests:
@@ -368,13 +394,27 @@ class References(Joiner):
             return expression(self._value(usage, entry))
         raise Refusal(entry.note or "has no counterpart in MindSpore", entry.way, "MS301")
 
+    def chosen_by_name(self, found: LookedUp, key: cst.BaseExpression) -> cst.BaseExpression:
+        """`{"LSTM": helpers.LSTM, "GRU": helpers.GRU}[kind]`"""
+        parts = []
+        for name in found.names:
+            entry = self.table.get(f"{found.owner.api}.{name}")
+            assert entry is not None
+            parts.append(f"{name!r}: {self._value(found.owner, entry)}")
+        self.context.ported += 1
+        return expression(f"{{{', '.join(parts)}}}[{code(key)}]")
+
     def _value(self, usage: Usage, entry: Entry) -> str:
         """A class or function that is called elsewhere, with torch's arguments."""
         main = entry.main
         if entry.torch == "torch.nn.Module":
             return self.spelling.name("mindspore.nn.Cell")
+        if entry.torch == "torch.Tensor" and id(usage.node) in self._beside_old_types:
+            return self.spelling.name("helpers.FloatTensor")
         if entry.torch == "torch.Tensor":
             return self.spelling.name("mindspore.Tensor")
+        if _OLD_TENSOR.fullmatch(entry.torch):
+            return self.spelling.name(f"helpers.{entry.torch.rpartition('.')[2]}")
         if self.spelling.mint and main.mint:
             entry = replace(entry, overloads=tuple(map(in_mint, entry.overloads)))
             main = entry.main
@@ -387,6 +427,17 @@ class References(Joiner):
             return self.spelling.name(main.mindspore)
         name = signature_helper(entry, self.context, derive=usage.form == "base")
         return self.spelling.name(f"helpers.{name}")
+
+
+def _beside_old_types(tree: ast.Module, context: Context) -> set[int]:
+    """`torch.cuda.FloatTensor if cuda else torch.Tensor`: both make tensors of float32."""
+    found: set[int] = set()
+    for node in every_node(tree):
+        if isinstance(node, ast.IfExp):
+            uses = [context.usage(part) for part in (node.body, node.orelse)]
+            if any(use is not None and _OLD_TENSOR.fullmatch(use.api) for use in uses):
+                found |= {id(use.node) for use in uses if use is not None}
+    return found
 
 
 def _member_forms(entry: Entry) -> list[tuple[object, ...]]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import libcst as cst
-import libcst.matchers as m
 
+from migrate.port.syntax.text import code
 from migrate.port.syntax.walk import walked
 
-_STEP = m.Call(func=m.Attribute(attr=m.Name("backward") | m.Name("step") | m.Name("zero_grad")))
+_PARTS_OF_STEPS = (".backward(", ".step(", ".zero_grad(")
 
 
 def one_a_line(tree: cst.Module, text: str) -> cst.Module:
     """The tree with a line for each statement that calls something; most files have no others."""
-    if ";" not in text and not any(f".{name}(" in text for name in ("backward", "step")):
+    if ";" not in text and not any(part in text for part in _PARTS_OF_STEPS):
         return tree
     return walked(tree, _Lines())
 
@@ -30,7 +30,7 @@ class _Lines(cst.CSTTransformer):
     def leave_SimpleStatementLine(
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine | cst.FlattenSentinel[cst.SimpleStatementLine]:
-        if len(updated_node.body) < 2 or not m.findall(updated_node, m.Call()):
+        if len(updated_node.body) < 2 or "(" not in code(updated_node):
             return updated_node
         lines = _lines(updated_node.body)
         lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
@@ -44,8 +44,9 @@ class _Lines(cst.CSTTransformer):
     def leave_SimpleStatementSuite(
         self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
     ) -> cst.BaseSuite:
-        several = len(updated_node.body) > 1 and m.findall(updated_node, m.Call())
-        if not several and not m.findall(updated_node, _STEP):
+        text = code(updated_node)
+        several = len(updated_node.body) > 1 and "(" in text
+        if not several and not any(part in text for part in _PARTS_OF_STEPS):
             return updated_node
         lines = _lines(updated_node.body)
         end = updated_node.trailing_whitespace

@@ -38,6 +38,18 @@ class NumpyOperands(CompiledCode):
         bare = updated_node.left.with_changes(lpar=[], rpar=[])
         return updated_node.with_changes(left=cst.Call(func=expression(name), args=[cst.Arg(bare)]))
 
+    def leave_Slice(self, original_node: cst.Slice, updated_node: cst.Slice) -> cst.Slice:
+        """`x[:, top:bottom]` with bounds that numpy computed: MindSpore takes Python's integers."""
+        changed: dict[str, cst.BaseExpression] = {}
+        for side in ("lower", "upper"):
+            old, new = getattr(original_node, side), getattr(updated_node, side)
+            if isinstance(old, cst.Name | cst.Attribute | cst.Call) and _is_numpy(
+                self.context.type(self.partner(old))
+            ):
+                bare = new.with_changes(lpar=[], rpar=[])
+                changed[side] = cst.Call(func=cst.Name("int"), args=[cst.Arg(bare)])
+        return updated_node.with_changes(**changed) if changed else updated_node
+
 
 def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]:
     """Left operands that numpy made, beside a tensor; True where it is surely one number."""

@@ -30,6 +30,9 @@ def assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
     plans.handled.add(id(backward.call))
     if backward.scaler and isinstance(backward.loss, ast.Call):
         plans.handled.add(id(backward.loss))
+    if backward.others:
+        _claim_each(plan, calls, plans)
+        return
     for statement, call, name in calls.steps:
         if name == plan.optimizer and _is_near(statement, plan):
             _note(plans, statement, call, "step", plan, name)
@@ -49,6 +52,24 @@ def assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
     for statement, call, kind in calls.clips:
         if statement.lineno > backward.statement.lineno and _is_near(statement, plan):
             _note(plans, statement, call, kind, plan, "")
+
+
+def _claim_each(plan: StepPlan, calls: Calls, plans: Plans) -> None:
+    """Several optimizers: gradients lie at the parameters, and each looks for its own."""
+    names = (plan.optimizer, *plan.backward.others)
+    for statement, call, name in calls.steps:
+        if name in names and _is_near(statement, plan):
+            _note(plans, statement, call, "own_step", plan, name)
+    for statement, call, receiver in calls.zeros:
+        weights = "parameters" if receiver in names else "trainable_params()"
+        _note(plans, statement, call, "own_zero", plan, f"{receiver}.{weights}")
+    for statement, call, scaler, name in calls.scaled_steps:
+        if name in names and _is_near(statement, plan):
+            _note(plans, statement, call, "own_scaled_step", plan, f"{scaler} {name}")
+    for statement, call, scaler in calls.unscales:
+        name = ast.unparse(call.args[0])
+        if name in names and _is_near(statement, plan):
+            _note(plans, statement, call, "own_unscale", plan, f"{scaler} {name}")
 
 
 def _is_near(statement: ast.stmt, plan: StepPlan) -> bool:

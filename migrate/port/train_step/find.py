@@ -29,6 +29,16 @@ class Backward:
     bare: ast.expr  # without it
     scaler: str = ""
     optimizer: str = ""  # the one that steps next; empty: none steps in this function
+    others: tuple[str, ...] = ()  # optimizers that step with it, before the next backward pass
+
+    @property
+    def retains(self) -> bool:
+        """`backward(retain_graph=True)`: a later backward pass may go the same way again."""
+        return any(
+            keyword.arg in ("retain_graph", "create_graph")
+            and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+            for keyword in self.call.keywords
+        )
 
 
 @dataclass(slots=True)
@@ -58,7 +68,46 @@ def find_calls(body: list[ast.stmt], context: Context) -> Calls:
     _keep_optimizers(found, context)
     for backward in found.backwards:
         backward.optimizer = _next_optimizer(backward, found, body)
+        names = _stepping_with(backward, found, body)
+        if len(names) > 1:
+            backward.optimizer, *rest = names
+            backward.others = tuple(rest)
     return found
+
+
+def _stepping_with(backward: Backward, calls: Calls, body: list[ast.stmt]) -> list[str]:
+    """`loss.backward(); encoder_optimizer.step(); decoder_optimizer.step()`: all that step between
+    the backward passes here and the next ones.
+    """
+    steps = [(s.lineno, n) for s, _, n in calls.steps if not _is_in_loop_apart(s, backward, body)]
+    steps += [
+        (s.lineno, n)
+        for s, _, _, n in calls.scaled_steps
+        if not _is_in_loop_apart(s, backward, body)
+    ]
+    line = backward.statement.lineno
+    after = [entry for entry in sorted(steps) if entry[0] > line]
+    if not after:
+        return []
+    following = [b.statement.lineno for b in calls.backwards if b.statement.lineno > after[0][0]]
+    end = min(following, default=10**9)
+    names = dict.fromkeys(name for at, name in after if at < end)
+    if len(names) > 1 and _in_branches(body, [s for s, _, n in calls.steps if n in names]):
+        return []
+    return list(names)
+
+
+def _in_branches(body: list[ast.stmt], steps: list[ast.stmt]) -> bool:
+    """`if phase: a.step() else: b.step()`: one of them steps, not both."""
+    for _, statement in statements_below(body):
+        if isinstance(statement, ast.If):
+            inside = [
+                {id(inner) for _, inner in statements_below(branch)}
+                for branch in (statement.body, statement.orelse)
+            ]
+            if all(any(id(step) in branch for step in steps) for branch in inside):
+                return True
+    return False
 
 
 def _next_optimizer(backward: Backward, calls: Calls, body: list[ast.stmt]) -> str:
@@ -94,7 +143,7 @@ def _sort_method(
     context: Context,
 ) -> None:
     receiver, name = function.value, function.attr
-    if name == "backward" and isinstance(statement, ast.Expr) and not call.args:
+    if name == "backward" and isinstance(statement, ast.Expr) and len(call.args) < 2:
         if _may_be(context.type(receiver), "torch.Tensor"):
             scaler, bare = _unscaled(receiver)
             found.backwards.append(Backward(statement, block, call, receiver, bare, scaler))

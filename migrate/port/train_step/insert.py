@@ -18,7 +18,12 @@ from migrate.port.syntax.nodes import expression, with_parts
 from migrate.port.syntax.text import code
 from migrate.port.train_step.kept_gradients import overrides_step
 from migrate.port.train_step.names import statements_below
-from migrate.port.train_step.no_gradient import is_decorated, names_cut, without_gradient
+from migrate.port.train_step.no_gradient import (
+    is_decorated,
+    names_cut,
+    stops_gradient,
+    without_gradient,
+)
 from migrate.port.train_step.step_calls import StepCalls, precision_of
 from migrate.port.train_step.step_plan import StepPlan
 from migrate.port.train_step.write import (
@@ -138,6 +143,9 @@ class StepRewriter(StepCalls):
         return cst.RemoveFromParent()
 
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> Any:
+        partner = self.partner(original_node)
+        if self.plans.taped and isinstance(partner, ast.With):
+            updated_node = self._unrecorded(partner, updated_node)
         casts = self._autocasts(original_node, updated_node)
         result = super().leave_With(original_node, updated_node)
         cuts = self._cuts(original_node)
@@ -146,12 +154,24 @@ class StepRewriter(StepCalls):
             result = cst.FlattenSentinel([*casts, *statements, *cuts])
         return self._remembered(original_node, result)
 
+    def _unrecorded(self, partner: ast.With, updated: cst.With) -> cst.With:
+        """`with torch.no_grad():` stays where gradients are recorded."""
+        items = [
+            new.with_changes(item=expression(f"{self.spelling.name('helpers.no_grad')}()"))
+            if stops_gradient(old.context_expr, self.context)
+            else new
+            for old, new in zip(partner.items, updated.items, strict=True)
+        ]
+        return updated.with_changes(items=items)
+
     # Without gradients ----------------------------------------------------------------------------
 
     def _cuts(self, node: cst.With) -> list[cst.BaseStatement]:
         """`with torch.no_grad():` goes; its results must not carry gradients all the same."""
         partner, function = self.partner(node), self.function
         if not isinstance(partner, ast.With) or not isinstance(function, ast.FunctionDef):
+            return []
+        if self.plans.taped:
             return []
         if not without_gradient(partner, self.context) or is_decorated(function, self.context):
             return []
@@ -270,6 +290,8 @@ class StepRewriter(StepCalls):
             statements = self.produced.get(id(node), [])
             body += self.before.pop(id(partner), [])
             if id(partner) in region:
+                if any(partner is one for plan in plans for one in plan.detached):
+                    body += self._for_data(partner, statements)
                 for plan in region[id(partner)]:
                     starts.setdefault(id(plan), len(body))
                     inside[id(plan)] += statements
@@ -290,6 +312,22 @@ class StepRewriter(StepCalls):
             else:
                 body += statements
         return body
+
+    def _for_data(
+        self, partner: ast.AST | None, statements: list[cst.BaseStatement]
+    ) -> list[cst.BaseStatement]:
+        """`fake = generator(z)`, detached in one step and differentiated in the next: here its
+        value is enough, and the running statistics are the next one's to change.
+        """
+        calls = [n.func for n in ast.walk(partner or ast.Pass()) if isinstance(n, ast.Call)]
+        models = [ast.unparse(f) for f in calls if self.context.usage(f) is None]
+        if not models:
+            return statements
+        keep = self.spelling.name("helpers.statistics_kept")
+        item = cst.WithItem(expression(f"{keep}({', '.join(dict.fromkeys(models))})"))
+        head = getattr(statements[0], "leading_lines", ()) if statements else ()
+        inner = [statements[0].with_changes(leading_lines=[]), *statements[1:]]
+        return [cst.With(items=[item], body=cst.IndentedBlock(inner), leading_lines=head)]
 
     def _step(
         self, plan: StepPlan, region: list[cst.BaseStatement], old: list[cst.BaseStatement]

@@ -23,6 +23,7 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
     apart = any(one.backwards and not _steps(one) for one in calls) and any(
         _steps(one) and not one.backwards for one in calls
     )
+    apart |= any(backward.others for one in calls for backward in one.backwards)
     here = any(is_gradient(node, context) for node in nodes_of(tree, ast.Attribute))
     return apart or here or reads_gradients(context.modules.project, context.resolution.source)
 

@@ -107,5 +107,6 @@ def bound_before(body: list[ast.stmt], anchor: ast.stmt) -> set[str]:
     for _, statement in statements_below(body):
         if statement is anchor:
             break
-        names |= binds(statement)
+        inner = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        names |= {statement.name} if inner else binds(statement)  # type: ignore[attr-defined]
     return names

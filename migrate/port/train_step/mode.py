@@ -15,6 +15,7 @@ from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, opti
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEPTH = 4  # callers of callers that are followed
+_LOOKING = ("isinstance", "type", "print", "id", "len", "getattr", "hasattr", "setattr", "repr")
 _SAME_MODEL = ("to", "cuda", "cpu", "float", "half", "double", "apply", "requires_grad_")
 
 
@@ -37,8 +38,29 @@ def find_switches(
     tree: ast.Module, home: ast.Module | Function, context: Context, switches: Switches
 ) -> None:
     """Add what the models that are called in `home`, a body with a training step, need."""
+    short_lived = _of_comprehensions(home)
     for model in models_called(own_calls(home), context):
+        if model.partition(".")[0] in short_lived:
+            continue
         _follow(model, home, _first_use(home, model), tree, context, switches, _DEPTH)
+
+
+def _of_comprehensions(home: ast.Module | Function) -> set[str]:
+    """Names that live inside of `[m(x) for m in layers]` alone."""
+    parts = [n for s in home.body for n in ast.walk(s) if isinstance(n, ast.comprehension)]
+    own = {n.id for p in parts for n in ast.walk(p.target) if isinstance(n, ast.Name)}
+    inside = {id(n) for p in parts for n in ast.walk(p.target)}
+    elsewhere = {
+        n.id
+        for s in home.body
+        for n in ast.walk(s)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and id(n) not in inside
+    }
+    return own - elsewhere - set(_parameters_of(home))
+
+
+def _parameters_of(home: ast.Module | Function) -> list[str]:
+    return [] if isinstance(home, ast.Module) else _parameters(home)
 
 
 def _follow(
@@ -126,6 +148,8 @@ def models_called(calls: list[ast.Call], context: Context) -> list[str]:
     """Modules that are called or handed on, losses left out."""
     found: dict[str, None] = {}
     for call in calls:
+        if isinstance(call.func, ast.Name) and call.func.id in _LOOKING:
+            continue
         handed_on = call.args if context.usage(call.func) is None else []
         for node in (call.func, *handed_on):
             if _is_path(node) and _is_model(node, context) and ast.unparse(node) != "self":

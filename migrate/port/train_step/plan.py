@@ -11,6 +11,7 @@ from migrate.port.context import Context, is_module_value
 from migrate.port.syntax.every_node import nodes_of
 from migrate.port.train_step.claims import assign_statements, zeroed_optimizer
 from migrate.port.train_step.find import Backward, Calls, find_calls
+from migrate.port.train_step.flow import detached, flowing, surely_binds
 from migrate.port.train_step.freeze import sets_requires_grad
 from migrate.port.train_step.kept_gradients import Home, keeps_gradients, trained_in
 from migrate.port.train_step.loops import (
@@ -33,8 +34,9 @@ from migrate.port.train_step.names import (
     statements_below,
 )
 from migrate.port.train_step.parameters import may_use_parameters, runs_forward
-from migrate.port.train_step.region import around, bound_by, find_region
+from migrate.port.train_step.region import around, bound_by, find_region, leaves
 from migrate.port.train_step.step_plan import Plans, StepPlan
+from migrate.port.train_step.taped import plan_taped
 from migrate.resolve.values import (
     External,
     ProjectClass,
@@ -56,15 +58,19 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
     calls_of = {id(home): find_calls(home.body, context) for home in homes}
     plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
+    refused: dict[int, Refusal] = {}
     for home in homes:
         arguments = None if isinstance(home, ast.Module) else home.args
         calls = calls_of[id(home)]
         siblings: list[StepPlan] = []
         for backward in calls.backwards:
             try:
-                plan = _plan(backward, calls, home.body, arguments, context, plans.on_parameters)
+                freed = _freed(siblings, backward)
+                plan = _plan(
+                    backward, calls, home.body, arguments, context, plans.on_parameters, freed
+                )
             except Refusal as refusal:
-                context.flag(backward.statement, refusal.code, refusal.message, refusal.next_step)
+                refused[id(backward)] = refusal
                 continue
             plan.may_freeze = sets_requires_grad(context.modules.project)
             plan.instead = _other_branch(plan, siblings)
@@ -76,6 +82,24 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
             plans.accumulates |= plan.accumulates
         if siblings:
             _switch_modes(tree, home, siblings[0], plans, context)
+    return _taped(tree, homes, calls_of, refused, context) if refused else plans
+
+
+def _taped(
+    tree: ast.Module,
+    homes: list[Home],
+    calls_of: dict[int, Calls],
+    refused: dict[int, Refusal],
+    context: Context,
+) -> Plans:
+    """One step that is no function makes the whole file take its gradients from a record."""
+    plans = Plans(taped=True, accumulates=True, on_parameters=True)
+    for home in homes:
+        plan = plan_taped(plans, calls_of[id(home)], refused, context)
+        if plan is not None:
+            _switch_modes(tree, home, plan, plans, context)
+            for model in plan.switched:
+                _flag_mode(plan, model, context)
     return plans
 
 
@@ -91,13 +115,17 @@ def _switch_modes(
     find_switches(tree, home, context, plans.switches)
     plan.switched = plans.switches.in_front
     for model in plans.switches.unclear:
-        context.flag(
-            plan.backward.statement,
-            "MS408",
-            f"nothing in view calls {model}.train(), and a Cell starts in evaluation mode",
-            f"call {model}.set_train() where the model is built",
-        )
+        _flag_mode(plan, model, context)
     plans.switches.unclear = []
+
+
+def _flag_mode(plan: StepPlan, model: str, context: Context) -> None:
+    context.flag(
+        plan.backward.statement,
+        "MS408",
+        f"nothing in view calls {model}.train(), and a Cell starts in evaluation mode",
+        f"call {model}.set_train() where the model is built",
+    )
 
 
 def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> None:
@@ -112,6 +140,18 @@ def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> 
                 "is computed in two forward functions: BatchNorm sees the batch twice",
                 "put both losses into one backward() if that matters",
             )
+
+
+def _freed(siblings: list[StepPlan], backward: Backward) -> set[int]:
+    """Statements through which an earlier backward pass has gone: torch has let go of that graph,
+    and what they computed is data from there on.
+    """
+    return {
+        id(statement)
+        for plan in siblings
+        if not plan.backward.retains and plan.backward.block is backward.block
+        for statement in flowing(plan.backward.loss, plan.region)
+    }
 
 
 def _attributes(tree: ast.Module) -> set[str]:
@@ -136,9 +176,12 @@ def _plan(
     arguments: ast.arguments | None,
     context: Context,
     on_parameters: bool,
+    freed: set[int],
 ) -> StepPlan:
+    if backward.call.args:
+        raise Refusal("backward(gradient) starts from another gradient than one", "", "MS408")
     for keyword in backward.call.keywords:
-        if keyword.arg not in ("retain_graph", "create_graph"):
+        if keyword.arg != "retain_graph":
             raise Refusal(
                 f"backward({keyword.arg}=...) has no counterpart",
                 "multiply the loss by that gradient and sum it",
@@ -148,17 +191,25 @@ def _plan(
         raise _no_step()
     special = {id(statement) for statement in _special_statements(calls)}
     block, at, host = backward.block, backward.block.index(backward.statement), None
-    region, later = find_region(backward, block, at, special, calls, context)
+    region, later = find_region(backward, block, at, special, calls, context, freed)
     if not region and not may_use_parameters(backward.bare, context):
         # `if training: loss.backward()`: the loss is computed in the block around.
         block, at, host = around(body, backward)
-        region, later = find_region(backward, block, at, special, calls, context)
+        region, later = find_region(backward, block, at, special, calls, context, freed)
         if host is not None and bound_by(region) & reads(host.test):
             region = []
     if not region and not may_use_parameters(backward.bare, context):
         raise Refusal(
             "the statements that compute the loss are not in the same block as backward()",
             "compute the loss and call backward() side by side",
+            "MS408",
+        )
+    apart = detached(backward.loss, region)
+    region = [statement for statement in region if statement not in apart]
+    if any(leaves(statement) for statement in region):
+        raise Refusal(
+            "what computes the loss may leave the loop or the function around it",
+            "compute the loss first, and decide about it behind backward()",
             "MS408",
         )
     if not any(runs_forward(part, context) for part in (*region, backward.bare)):
@@ -168,6 +219,8 @@ def _plan(
             "MS408",
         )
     weights = f"{optimizer}.parameters" if optimizer else ""
+    if backward.others:
+        weights = f"[{', '.join(f'*{o}.parameters' for o in (optimizer, *backward.others))}]"
     weights = weights or trained_in([*region, backward.bare], context)
     if not weights:
         raise _no_step()
@@ -196,6 +249,11 @@ def _plan(
         read_outside |= set(reads_before_binding(behind(loop, body)))
         read_outside |= set(parameters) - bound_anew(loop, region, moved)
     outputs = [name for name in _in_order(bound, region) if name in read_outside]
+    # What only one branch of the region binds keeps its old value in the other one.
+    surely = {name for statement in region for name in surely_binds(statement)}
+    surely |= reads(backward.bare)
+    earlier = bound_before(body, region[0]) if region else set()
+    parameters += [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
     branches = [] if host is None else [host.body, host.orelse]
     same = [
         b
@@ -223,6 +281,8 @@ def _plan(
         near=loop or innermost_loop(body, backward.statement),
         host=host,
         on_parameters=on_parameters,
+        detached=apart,
+        copied=_changed_in_part(region, parameters, context),
         settled=host is not None and (loop is None or not reads(host.test) & binds(loop)),
     )
 
@@ -288,6 +348,23 @@ def _is_code(name: str, region: list[ast.stmt], backward: Backward, context: Con
         for part in (*region, backward.loss)
         for node in ast.walk(part)
     )
+
+
+def _changed_in_part(region: list[ast.stmt], parameters: list[str], context: Context) -> list[str]:
+    """Tensors from outside of which the region assigns to items: `outputs[i] = y`."""
+    found: dict[str, None] = {}
+    for statement in region:
+        for node in ast.walk(statement):
+            root = node.value if isinstance(node, ast.Subscript) else None
+            if (
+                isinstance(root, ast.Name)
+                and isinstance(node, ast.Subscript)
+                and isinstance(node.ctx, ast.Store)
+                and root.id in parameters
+                and is_tensor(context.type(root))
+            ):
+                found[root.id] = None
+    return list(found)
 
 
 def _in_order(bound: set[str], region: list[ast.stmt]) -> list[str]:

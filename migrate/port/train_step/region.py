@@ -6,6 +6,7 @@ import ast
 
 from migrate.port.context import Context, is_module_value
 from migrate.port.train_step.find import Backward, Calls
+from migrate.port.train_step.flow import entering, surely_binds
 from migrate.port.train_step.names import binds, changes, reads, statements_below
 from migrate.port.train_step.no_gradient import without_gradient
 from migrate.port.train_step.parameters import may_use_parameters
@@ -33,10 +34,12 @@ def find_region(
     special: set[int],
     calls: Calls,
     context: Context,
+    freed: set[int],
 ) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """The statements before backward() through which the loss depends on parameters.
 
-    All others that it needs are data: they stay where they are, in front of the step.
+    All others that it needs are data: they stay where they are, in front of the step. So are the
+    results of `freed` ones, through which an earlier backward pass has gone.
     """
     needed = reads(backward.bare) - _modules(backward.bare, context)
     chain: list[int] = []
@@ -44,11 +47,12 @@ def find_region(
         statement = block[index]
         if id(statement) in special or isinstance(statement, ast.FunctionDef | ast.ClassDef):
             continue
-        if changes(statement) & needed:
+        if id(statement) in freed:
+            needed -= changes(statement)
+        elif changes(statement) & needed:
             chain.append(index)
-            if isinstance(statement, ast.Assign | ast.AnnAssign):
-                needed -= binds(statement)  # what it was before does not matter
-            needed |= reads(statement) - _modules(statement, context)
+            needed -= surely_binds(statement)  # what it was before does not matter
+            needed |= entering(statement) - _modules(statement, context)
     region_at: list[int] = []
     bound: set[str] = set()
     read: set[str] = set()
@@ -126,3 +130,15 @@ def _later(
 
 def _deleted(statement: ast.stmt) -> set[str]:
     return {t.id for t in getattr(statement, "targets", ()) if isinstance(t, ast.Name)}
+
+
+def leaves(statement: ast.AST, in_loop: bool = False) -> bool:
+    """`continue`, `break` or `return` of the code around: a function of its own cannot do that."""
+    if isinstance(statement, ast.Return | ast.Yield | ast.YieldFrom):
+        return True
+    if isinstance(statement, ast.Continue | ast.Break):
+        return not in_loop
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+        return False
+    inside = in_loop or isinstance(statement, ast.For | ast.AsyncFor | ast.While)
+    return any(leaves(child, inside) for child in ast.iter_child_nodes(statement))

@@ -12,7 +12,7 @@ from migrate.port.syntax.every_node import every_node, nodes_of
 from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.text import code
 from migrate.port.train_step.find import CLIPS
-from migrate.port.train_step.freeze import cycles_momentum
+from migrate.port.train_step.freeze import cycles_momentum, sets_requires_grad
 from migrate.port.train_step.no_gradient import is_decorated
 from migrate.port.train_step.plan import plan_steps
 from migrate.port.train_step.step_plan import Plans, StepPlan
@@ -33,7 +33,7 @@ class StepCalls(BlockRewriter):
     def __init__(self, context: Context, tree: ast.Module) -> None:
         super().__init__(context, tree)
         self.plans: Plans = plan_steps(tree, context, set(context.spelling.taken))
-        self.active = bool(self.plans.by_block)
+        self.active = bool(self.plans.by_block) or self.plans.taped
         plans = [plan for block in self.plans.by_block.values() for plan in block]
         self.in_step = {
             id(n): plan
@@ -93,7 +93,10 @@ class StepCalls(BlockRewriter):
             return f"{store}({owner}).clear()" if clears else ""
         store = self.spelling.name("helpers.ParameterGradients")
         if usage.api == "torch.optim.Optimizer.step" and not updated.args:
-            return f"{owner}({store}({owner}.parameters).values)"
+            kept = f"{store}({owner}.parameters).values"
+            if sets_requires_grad(self.context.modules.project):
+                return f"{self.spelling.name('helpers.update')}({owner}, {kept})"
+            return f"{owner}({kept})"
         weights = {
             "torch.optim.Optimizer.zero_grad": f"{owner}.parameters",
             "torch.nn.Module.zero_grad": f"{owner}.trainable_params()",

@@ -36,6 +36,8 @@ class StepPlan:
     switched: list[str] = field(default_factory=list)  # models to be set to training mode first
     may_freeze: bool = False  # somewhere in the program requires_grad is set
     on_parameters: bool = False  # the program looks for the gradients at `p.grad`
+    detached: list[ast.stmt] = field(default_factory=list)  # stand in front, without gradients
+    copied: list[str] = field(default_factory=list)  # parameters of which the region changes parts
 
 
 @dataclass(slots=True)
@@ -49,5 +51,6 @@ class Plans:
     handled: set[int] = field(default_factory=set)  # calls that the ordinary rewriting leaves alone
     distributed: bool = False
     accumulates: bool = False  # some step lets gradients add up
+    taped: bool = False  # gradients are recorded while the program runs
     on_parameters: bool = False  # gradients are kept at the parameters, as torch does
     switches: Switches = field(default_factory=Switches)  # to training mode

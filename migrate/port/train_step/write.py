@@ -30,6 +30,8 @@ def forward_function(
         while lines and lines[0].comment is None:
             lines.pop(0)
         body[0] = body[0].with_changes(leading_lines=lines)
+    # A part of an input cannot be changed: MindSpore takes gradients of what it was given.
+    body[:0] = [cst.parse_statement(f"{name} = {name}.copy()") for name in plan.copied]
     return cst.FunctionDef(
         name=cst.Name(plan.forward_name),
         params=cst.Parameters(params=parameters),
@@ -141,6 +143,24 @@ def special_statement(
         return f"{plan.optimizer}({grads})"
     if kind == "scaled_step":
         return f"{detail}.step({plan.optimizer}, {grads})"
+    if kind == "taped":
+        given = "".join(
+            f", {code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT))}" for a in call.args
+        )
+        assert isinstance(call.func, cst.Attribute)
+        return f"{spelling.name('helpers.backward')}({code(call.func.value)}{given})"
+    if kind == "own_zero":
+        return f"{spelling.name('helpers.ParameterGradients')}({detail}).clear()"
+    if kind.startswith("own_"):
+        scaler, _, optimizer = detail.rpartition(" ")
+        kept = f"{spelling.name('helpers.ParameterGradients')}({optimizer}.parameters)"
+        if kind == "own_step" and plan.may_freeze:
+            return f"{spelling.name('helpers.update')}({optimizer}, {kept}.values)"
+        if kind == "own_step":
+            return f"{optimizer}({kept}.values)"
+        if kind == "own_unscale":
+            return f"{kept}.values = {scaler}.unscale({kept}.values)"
+        return f"{scaler}.step({optimizer}, {kept}.values)"
     if kind == "unscale":
         return f"{grads} = {detail}.unscale({grads})"
     bound = _argument(call, 1, ("max_norm", "clip_value"))

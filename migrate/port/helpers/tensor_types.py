@@ -1,0 +1,38 @@
+"""torch's old tensor types (torch.FloatTensor), where they are kept in a variable."""
+
+import mindspore
+from mindspore import ops
+
+
+@mindspore.jit_class
+class TensorType:
+    """Called with sizes it makes a tensor of zeros, with data one of them; `type()` takes it as a
+    dtype.
+    """
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def __call__(self, *args):
+        if not args or all(type(size) is int for size in args):
+            return ops.zeros(args or (0,), dtype=self.dtype)
+        data = list(args[0]) if isinstance(args[0], range) else args[0]
+        data = data if isinstance(data, mindspore.Tensor) else mindspore.tensor(data)
+        return data.astype(self.dtype)
+
+
+BFloat16Tensor = TensorType(mindspore.bfloat16)
+BoolTensor = TensorType(mindspore.bool_)
+ByteTensor = TensorType(mindspore.uint8)
+CharTensor = TensorType(mindspore.int8)
+DoubleTensor = TensorType(mindspore.float64)
+FloatTensor = TensorType(mindspore.float32)
+HalfTensor = TensorType(mindspore.float16)
+IntTensor = TensorType(mindspore.int32)
+LongTensor = TensorType(mindspore.int64)
+ShortTensor = TensorType(mindspore.int16)
+
+
+def as_type(x, kind):
+    """torch's x.type(kind): a dtype, or an old tensor type."""
+    return x.astype(kind.dtype if isinstance(kind, TensorType) else kind)

@@ -1,0 +1,61 @@
+"""Gradients of what was computed in other functions, recorded while the program runs.
+
+Only for steps that could not be written as functions. MindSpore records in PyNative mode alone,
+and has no public name for going back through a record.
+"""
+
+import warnings
+import weakref
+
+import mindspore
+from mindspore import ops
+from mindspore._c_expression import run_backward
+from mindspore.experimental import optim
+from mindspore.graph.api import _no_grad, _pynative_executor
+
+_trained: weakref.WeakSet = weakref.WeakSet()  # optimizers: their parameters get the gradients
+
+
+def _record():
+    """Record all operators from here on, and remember every optimizer that is made."""
+    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
+        warnings.warn(
+            "this program's gradients are recorded while it runs: it runs in PyNative mode",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+    _pynative_executor.set_grad_flag(True)
+    _pynative_executor.set_enable_grad(True)
+    plain = optim.Optimizer.__init__
+
+    def remembered(self, *args, **kwargs):
+        plain(self, *args, **kwargs)
+        _trained.add(self)
+
+    optim.Optimizer.__init__ = remembered
+    return True
+
+
+RECORDING = _record()
+
+
+def backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """torch's loss.backward(): adds to the gradients at the parameters, `p.grad`."""
+    if not (RECORDING and loss._has_auto_grad()):
+        raise RuntimeError("nothing is recorded of how this loss was computed: is it detached?")
+    if create_graph:
+        raise NotImplementedError("gradients of gradients are not complete in PyNative mode")
+    parameters = {id(p): p for optimizer in _trained for p in optimizer.parameters}
+    parameters = [p for p in parameters.values() if p.requires_grad]
+    start = ops.ones_like(loss) if gradient is None else gradient
+    ways = (bool(retain_graph), False, tuple(parameters), True)
+    found = run_backward((loss,), (start,), *ways, accumulate_grad=False)
+    for parameter, new in zip(parameters, found, strict=True):
+        if new is not None:
+            old = getattr(parameter, "grad", None)
+            parameter.grad = new if old is None else old + new
+
+
+class no_grad(_no_grad):
+    """torch's no_grad: what is computed inside is not recorded."""

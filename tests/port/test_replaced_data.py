@@ -1,0 +1,24 @@
+"""The copy of weights that are put aside, swapped for others and put back."""
+
+from __future__ import annotations
+
+SOURCE = """
+import torch
+
+
+class EMA:
+    def apply_shadow(self):
+        for name, param in self.model.named_parameters():
+            self.backup[name] = param.data
+            param.data = self.shadow[name]
+
+    def look(self):
+        for name, param in self.model.named_parameters():
+            self.seen[name] = param.data
+"""
+
+
+def test_what_is_put_aside_is_a_copy(port) -> None:
+    text = port(SOURCE).text
+    assert "self.backup[name] = param.copy()" in text
+    assert "self.seen[name] = param.copy()" not in text
