@@ -1,5 +1,7 @@
 """A Cell's members as torch lists them: running statistics are buffers, not parameters."""
 
+import re
+
 from mindspore import Parameter, nn
 
 _RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
@@ -85,8 +87,11 @@ def torch_class_name(cls):
 
 
 def add_module(module, name, child):
-    """torch's add_module; a SequentialCell has to be told to run the new child."""
-    setattr(module, name, child)
+    """torch's add_module; a SequentialCell has to be told to run the new child.
+
+    torch takes any name without a dot, MindSpore no spaces and the like.
+    """
+    setattr(module, re.sub(r"[^\w.-]", "_", name, flags=re.ASCII), child)
     if isinstance(module, nn.SequentialCell):
         module._is_dynamic_name.append(False)
         module.cell_list = list(module._cells.values())

@@ -15,6 +15,7 @@ from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.context import Context, is_module_value, marker
 from migrate.port.names.quoted import Spelled
 from migrate.port.names.type_tests import as_membership
+from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.join import Joiner
 from migrate.port.syntax.nodes import atomic, code, expression, fill, is_cheap, is_hole_alone
 from migrate.port.train_step.freeze import trains
@@ -273,6 +274,16 @@ class References(Joiner):
         """`getattr(nn, name)`, `nn.__dict__[name]`: a module as a value."""
         return api.removesuffix(".__dict__") in self.table.namespaces
 
+    def _is_given_here(self, node: ast.AST) -> bool:
+        """`layer.type = "Conv"`: an attribute of the program's own, named like a method."""
+        scope = self.context.resolution.scope
+        return isinstance(node, ast.Attribute) and any(
+            isinstance(other, ast.Attribute)
+            and other.attr == node.attr
+            and isinstance(other.ctx, ast.Store)
+            for other in (every_node(scope.tree) if scope else ())
+        )
+
     def _member(
         self,
         usage: Usage,
@@ -288,6 +299,8 @@ class References(Joiner):
         if self.spelling.mint and self._is_mint_class(entry.torch.rpartition(".")[0]):
             return node
         if main.emit and entry.kind == "method":
+            if self._is_given_here(usage.node):
+                return node
             raise Refusal(
                 "the method itself is passed on, and MindSpore has no such method",
                 "pass a function that calls it",
