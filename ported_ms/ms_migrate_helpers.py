@@ -758,6 +758,8 @@ def _kept_share(momentum):
 class BatchNorm2d(nn.BatchNorm2d):
     """nn.BatchNorm2d with torch's arguments."""
 
+    num_batches_tracked = None  # torch's counts them for momentum=None alone
+
     def __init__(
         self,
         num_features,

@@ -199,6 +199,50 @@ IDIOMS = {
                 return x * torch.ones(self.keep.shape, device=x.device)
         """,
     ),
+    "a batch norm with torch's own forward, rotary embeddings, softmax over one value": (
+        "2,4,6,8",
+        """
+        class NormAct(nn.BatchNorm2d):
+            def __init__(self, width):
+                super().__init__(width)
+                self.act = nn.ReLU(inplace=True)
+
+            def forward(self, x):
+                factor = 0.0 if self.momentum is None else self.momentum
+                if self.training and self.track_running_stats:
+                    if self.num_batches_tracked is not None:
+                        self.num_batches_tracked.add_(1)
+                        if self.momentum is None:
+                            factor = 1.0 / float(self.num_batches_tracked)
+                kept = not self.training or self.track_running_stats
+                x = F.batch_norm(
+                    x,
+                    self.running_mean if kept else None,
+                    self.running_var if kept else None,
+                    self.weight,
+                    self.bias,
+                    self.training,
+                    factor,
+                    self.eps,
+                )
+                return self.act(x)
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = NormAct(4)
+                angles = torch.outer(torch.arange(6.0), torch.arange(4.0))
+                self.turns = torch.polar(torch.ones_like(angles), angles)
+
+            def forward(self, x):
+                x = self.norm(x)
+                pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+                x = x + torch.view_as_real(pairs * self.turns).flatten(3)
+                one = F.softmax(x.mean(-1, keepdim=True), dim=-1)
+                return x.softmax(-1) * one
+        """,
+    ),
     "attention with a named value, writes by masks, calls in a row": (
         "3,2,8",
         """

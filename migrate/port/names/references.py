@@ -274,6 +274,13 @@ class References(Joiner):
         """`getattr(nn, name)`, `nn.__dict__[name]`: a module as a value."""
         return api.removesuffix(".__dict__") in self.table.namespaces
 
+    def _is_inherited(self, usage: Usage) -> bool:
+        """An attribute of `self` that the helper gives to the classes which derive from it."""
+        owner, _, name = usage.api.rpartition(".")
+        holder = getattr(usage.node, "value", None)
+        own = isinstance(holder, ast.Name) and holder.id == "self"
+        return own and self.context.helpers.gives(owner.rpartition(".")[2], name)
+
     def _is_given_here(self, node: ast.AST) -> bool:
         """`layer.type = "Conv"`: an attribute of the program's own, named like a method."""
         scope = self.context.resolution.scope
@@ -292,6 +299,8 @@ class References(Joiner):
         node: cst.Name | cst.Attribute,
     ) -> cst.BaseExpression:
         main = entry.main
+        if not main.portable and self._is_inherited(usage):
+            return node
         if usage.api == "torch.Tensor.grad" and self._keeps_gradient(usage.node):
             return node
         if usage.api == f"{OPTIMIZER}.state" and self._is_own_optimizer(usage.node):
