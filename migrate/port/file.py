@@ -22,6 +22,7 @@ from migrate.port.names.leftovers import without_leftovers
 from migrate.port.names.unread_devices import without_unread_devices
 from migrate.port.statements.branch_variables import made_before_branches
 from migrate.port.statements.compiled_functions import CompiledFunctions, compiled_names
+from migrate.port.statements.list_pops import pops_written_out
 from migrate.port.statements.listed_calls import calls_on_their_own
 from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.partial_calls import partials_written_out
@@ -33,7 +34,13 @@ from migrate.resolve.members import class_is_module
 
 # torch seeds each device's generator, MindSpore all at once.
 _SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTILINE)
-_PASSES = (calls_on_their_own, made_before_branches, made_before_loops, partials_written_out)
+_PASSES = (
+    calls_on_their_own,
+    pops_written_out,
+    made_before_branches,
+    made_before_loops,
+    partials_written_out,
+)
 _MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
 
 

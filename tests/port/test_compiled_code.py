@@ -216,3 +216,27 @@ def test_writes_by_a_mask_choose_the_tensor_anew(port) -> None:
     assert "far = helpers.where_masked(far, mask, x)" in text
     assert "far = helpers.put_masked(far, mask, far[mask] + (x.sum()))" in text
     assert "far[mask] = 0" in text
+
+
+def test_pops_of_the_functions_own_lists_are_written_out(port) -> None:
+    body = """skips = []
+        skips.append(x)
+        y = skips.pop()
+        x = torch.cat((x, skips.pop(0)))
+        skips.pop()"""
+    text = ported(port, FORWARD.format(body))
+    assert "y = skips[-1]\n        skips = skips[:-1]\n" in text
+    assert "last = skips[0]\n        skips = skips[1:]\n" in text or "skips.pop(0)" in text
+    assert "pop()" not in text
+    body = "kept = skips = []\n        y = skips.pop()\n        x = self.keep(kept)"
+    assert "pop()" not in ported(port, FORWARD.format("skips = [x]\n        y = skips.pop()"))
+    assert "y = skips.pop()" in port(HEAD + FORWARD.format(body)).text
+
+
+def test_either_of_two_truth_values_is_a_comparison(port) -> None:
+    text = "def exists(v):\n    return v is not None\n\n\n" + FORWARD.format(
+        "assert not (exists(x) ^ exists(parts))\n        x = x ^ 1"
+    )
+    text = ported(port, text)
+    assert "assert not (exists(x) != exists(parts))" in text
+    assert "x = x ^ 1" in text

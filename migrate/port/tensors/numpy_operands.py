@@ -12,13 +12,13 @@ import libcst as cst
 from migrate.port.context import Context
 from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.nodes import expression
-from migrate.port.tensors.complex_products import ComplexProducts, Spine
+from migrate.port.tensors.partial_operators import PartialOperators, Spine
 from migrate.resolve.values import Instance, Known, is_tensor, options_of
 
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.bool"})
 
 
-class NumpyOperands(ComplexProducts):
+class NumpyOperands(PartialOperators):
     """Makes Python numbers of numpy's, and tensors of its arrays, before a tensor meets them."""
 
     def leave_BinaryOperation(

@@ -1,4 +1,6 @@
-"""`q * rotation` of complex tensors: MindSpore multiplies them, and has no gradient for it."""
+"""Operators that MindSpore has in part: `q * rotation` of complex tensors has no gradient, and
+compiled code knows `^` of numbers only.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +10,23 @@ import libcst as cst
 
 from migrate.port.statements.compiled_code import CompiledCode
 from migrate.port.syntax.every_node import every_node
-from migrate.port.syntax.nodes import expression
+from migrate.port.syntax.nodes import atomic, expression
 from migrate.port.tensors.origins import is_complex
+from migrate.resolve.values import BOOL, options_of, same
 
 Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
 
 
-class ComplexProducts(CompiledCode):
-    """Multiplies the parts, where one factor is known to be complex."""
+class PartialOperators(CompiledCode):
+    """Writes them in forms that it has in full."""
 
     _complex_left: set[Spine] | None = None
 
     def leave_BinaryOperation(
         self, original_node: cst.BinaryOperation, updated_node: cst.BinaryOperation
     ) -> cst.BaseExpression:
+        if isinstance(original_node.operator, cst.BitXor):
+            return self._unequal(original_node, updated_node)
         if not isinstance(original_node.operator, cst.Multiply):
             return updated_node
         if self._complex_left is None:
@@ -36,6 +41,20 @@ class ComplexProducts(CompiledCode):
         return cst.Call(
             func=expression(self.spelling.name("helpers.complex_product")),
             args=[cst.Arg(self.bare(side).with_changes(lpar=[], rpar=[])) for side in sides],
+        )
+
+    def _unequal(
+        self, original: cst.BinaryOperation, updated: cst.BinaryOperation
+    ) -> cst.BaseExpression:
+        """`exists(a) ^ exists(b)`: compiled code takes the sign for numbers alone."""
+        sides = [self.context.type(self.partner(s)) for s in (original.left, original.right)]
+        if not all(same(option, BOOL) for side in sides for option in options_of(side)):
+            return updated
+        return cst.Comparison(
+            left=atomic(updated.left),
+            comparisons=[cst.ComparisonTarget(cst.NotEqual(), atomic(updated.right))],
+            lpar=updated.lpar or [cst.LeftParen()],
+            rpar=updated.rpar or [cst.RightParen()],
         )
 
 
