@@ -127,3 +127,10 @@ def test_every_class_that_is_ported_can_be_found_by_name(table, namespace: str, 
         if entry.kind == "class" and entry.status != "missing"
     }
     assert wanted - bases <= held
+
+
+def test_text_that_is_called_as_a_layer_is_reported(port) -> None:
+    body = "    m = eval(m) if isinstance(m, str) else m\n    return m(*args)\n"
+    text = "import torch.nn as nn\n\n\ndef build(m, args):\n" + body + "\n\nrelu = nn.ReLU()\n"
+    assert codes(port(text)) == ["MS317"]
+    assert codes(port(text.replace("return m(*args)", "return m"))) == []
