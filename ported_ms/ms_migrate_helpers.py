@@ -778,6 +778,8 @@ def _kept_share(momentum):
 class BatchNorm2d(nn.BatchNorm2d):
     """nn.BatchNorm2d with torch's arguments."""
 
+    num_batches_tracked = None  # torch's counts them for momentum=None alone
+
     def __init__(
         self,
         num_features,
@@ -1436,6 +1438,7 @@ def set_value(tensor, value):
         ops.assign(tensor, value)
     else:
         tensor.assign_value(value)
+    return tensor
 
 
 def load_state_dict(module, state_dict, strict=True):

@@ -20,7 +20,10 @@ from migrate.port.names.imported import imported_names
 from migrate.port.names.imports import Rewriter
 from migrate.port.names.leftovers import without_leftovers
 from migrate.port.names.unread_devices import without_unread_devices
+from migrate.port.statements.branch_variables import made_before_branches
 from migrate.port.statements.compiled_functions import CompiledFunctions, compiled_names
+from migrate.port.statements.list_pops import pops_written_out
+from migrate.port.statements.listed_calls import calls_on_their_own
 from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.partial_calls import partials_written_out
 from migrate.port.syntax.every_node import nodes_of
@@ -35,6 +38,13 @@ from migrate.resolve.members import class_is_module
 # torch seeds each device's generator, MindSpore all at once.
 _SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTILINE)
 _HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
+_PASSES = (
+    calls_on_their_own,
+    pops_written_out,
+    made_before_branches,
+    made_before_loops,
+    partials_written_out,
+)
 _MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
 
 
@@ -113,8 +123,7 @@ def port_file(
         new = without_unread_devices(new, text)
         compiled = compiled_names(resolution)
         if compiled:
-            passes = (made_before_loops, partials_written_out)
-            new = walked(new, CompiledFunctions(compiled, passes))
+            new = walked(new, CompiledFunctions(compiled, _PASSES))
         code = without_leftovers(new, tree, spelling.imports, wanted)
         if "set_seed(" in code:
             code = _SEEDED_TWICE.sub(r"\1", code)

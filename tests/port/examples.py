@@ -53,8 +53,11 @@ NAME = "example"
 
 
 def program(before: str) -> str:
-    """The example in a method of a Module, where every name means what everyone expects."""
-    body = textwrap.indent(before, " " * 8)
+    """The example in a method of a Module, where every name means what everyone expects.
+
+    The method gives something back: one that does not may only be there to change its arguments.
+    """
+    body = textwrap.indent(f"{before}\nreturn url", " " * 8)
     parameters = ", ".join(["self", *PARAMETERS])
     return f"{IMPORTS}\n\nclass Net(nn.Module):\n    def {NAME}({parameters}):\n{body}\n"
 
@@ -63,7 +66,7 @@ def body_of(text: str) -> list[ast.stmt]:
     """The statements of the example in a ported program."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == NAME:
-            return node.body
+            return node.body[:-1]
     raise AssertionError("the ported program lost its function")
 
 

@@ -148,3 +148,10 @@ def test_a_name_that_can_be_anything_stays_a_finding(port) -> None:
         HEAD + "def make(kind):\n    if kind != 'LSTM':\n        return getattr(nn, kind)(3)\n"
     )
     assert codes(result) == ["MS311"]
+
+
+def test_text_that_is_called_as_a_layer_is_reported(port) -> None:
+    body = "    m = eval(m) if isinstance(m, str) else m\n    return m(*args)\n"
+    text = "import torch.nn as nn\n\n\ndef build(m, args):\n" + body + "\n\nrelu = nn.ReLU()\n"
+    assert codes(port(text)) == ["MS317"]
+    assert codes(port(text.replace("return m(*args)", "return m"))) == []

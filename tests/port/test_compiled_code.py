@@ -162,3 +162,81 @@ def test_a_device_that_is_read_has_a_line_of_its_own(port) -> None:
 def test_numbers_for_truth_values(port) -> None:
     assert "nn.Dense(3, 4, has_bias=True)" in ported(port, "layer = nn.Linear(3, 4, 1)\n")
     assert "has_bias=False" in ported(port, "layer = nn.Conv2d(3, 4, 1, bias=0)\n")
+
+
+def test_a_variable_of_one_branch_is_made_before(port) -> None:
+    body = """if self.first:
+            x = x + 1
+        else:
+            out = x * 2
+        x = out if self.first else x"""
+    assert "out = None\n        if self.first:" in ported(port, FORWARD.format(body))
+    body = """if self.first:
+            out = x + 1
+        else:
+            raise ValueError
+        x = out"""
+    assert "None" not in ported(port, FORWARD.format(body))
+    body = """for i in range(3):
+            if i == 0:
+                out = x
+            x = x + out"""
+    assert "        out = None\n        for i in" in ported(port, FORWARD.format(body))
+
+
+def test_a_lambda_over_lines_moves_to_one(port) -> None:
+    body = """self.act = Act(lambda t:
+                       torch.relu(
+                           t,
+                       ) + 1)"""
+    source = FORWARD.replace("forward(self, x, *parts)", "__init__(self, x)").format(body)
+    act = "class Act(nn.Module):\n    def __init__(self, f):\n        self.f = f\n\n\n"
+    assert "function = lambda t: ops.relu(t,) + 1\n" in ported(port, act + source)
+
+
+def test_attributes_named_like_methods_are_the_programs_own(port) -> None:
+    text = "def name(m: nn.Module):\n    m.i, m.type = 1, 'Conv'\n    print(m.type)\n"
+    assert "m.i, m.type = 1, 'Conv'\n    print(m.type)" in ported(port, text)
+
+
+def test_calls_listed_in_one_statement_each_get_their_own(port) -> None:
+    body = """rows, columns = [], []
+        for i in range(3):
+            rows.append(i), columns.append(i + 1)"""
+    assert "rows.append(i); columns.append(i + 1)" in ported(port, FORWARD.format(body))
+
+
+def test_writes_by_a_mask_choose_the_tensor_anew(port) -> None:
+    body = """far = x + 1
+        mask = far < x
+        far[mask] = x[mask]
+        far[mask] += x.sum()
+        far[mask] = 0"""
+    text = ported(port, FORWARD.format(body))
+    assert "far = helpers.where_masked(far, mask, x)" in text
+    assert "far = helpers.put_masked(far, mask, far[mask] + (x.sum()))" in text
+    assert "far[mask] = 0" in text
+
+
+def test_pops_of_the_functions_own_lists_are_written_out(port) -> None:
+    body = """skips = []
+        skips.append(x)
+        y = skips.pop()
+        x = torch.cat((x, skips.pop(0)))
+        skips.pop()"""
+    text = ported(port, FORWARD.format(body))
+    assert "y = skips[-1]\n        skips = skips[:-1]\n" in text
+    assert "last = skips[0]\n        skips = skips[1:]\n" in text or "skips.pop(0)" in text
+    assert "pop()" not in text
+    body = "kept = skips = []\n        y = skips.pop()\n        x = self.keep(kept)"
+    assert "pop()" not in ported(port, FORWARD.format("skips = [x]\n        y = skips.pop()"))
+    assert "y = skips.pop()" in port(HEAD + FORWARD.format(body)).text
+
+
+def test_either_of_two_truth_values_is_a_comparison(port) -> None:
+    text = "def exists(v):\n    return v is not None\n\n\n" + FORWARD.format(
+        "assert not (exists(x) ^ exists(parts))\n        x = x ^ 1"
+    )
+    text = ported(port, text)
+    assert "assert not (exists(x) != exists(parts))" in text
+    assert "x = x ^ 1" in text

@@ -117,7 +117,7 @@ def test_mint_collectives_are_not_bound_to_a_name(port) -> None:
     """mint.distributed.all_reduce changes its argument and gives nothing back."""
     body = "import torch.distributed as dist\ndef f(x: torch.Tensor):\n    dist.all_reduce(x)\n"
     text = port_text(port, body, mint=True)
-    assert "x = helpers.all_reduce(x)" in text
+    assert "helpers.set_value(x, helpers.all_reduce(x))" in text
 
 
 def test_mint_layers_take_new_settings_as_torch_does(port) -> None:

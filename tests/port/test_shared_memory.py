@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+FILL = "def fill_(t: torch.Tensor):"
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x: torch.Tensor):\n"
 
 
@@ -38,3 +39,26 @@ def test_what_others_could_see_is_reported(port, lines: tuple[str, ...]) -> None
 )
 def test_what_nobody_sees_is_not(port, lines: tuple[str, ...]) -> None:
     assert codes(port, *lines) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "lines", "wanted"),
+    [
+        (FILL, "t.mul_(2).add_(1)\n    return t", "set_value(t, t.mul(2)"),
+        (
+            "def fill_(t: torch.Tensor):",
+            "return t.mul_(2)",
+            "return helpers.set_value(t, t.mul(2))",
+        ),
+        (
+            "@torch.no_grad()\ndef f(t: torch.Tensor):",
+            "t *= 2\n    return t",
+            "(t, t * 2)",
+        ),
+        ("def f(t: torch.Tensor):", "t.mul_(2)", "helpers.set_value(t, t.mul(2))"),
+        ("def f(t: torch.Tensor):", "t.mul_(2)\n    return t", "t = t.mul(2)"),
+        (FILL, "t = t + 1\n    t.mul_(2)\n    return t", "t = t.mul(2)"),
+    ],
+)
+def test_a_function_that_fills_its_argument_changes_it(port, head, lines, wanted) -> None:
+    assert wanted in port(f"import torch\n\n\n{head}\n    {lines}\n").text

@@ -19,6 +19,7 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.pre = weight_norm(nn.Conv1d(4, 8, 5, padding=2))
+        self.pre.weight.data.normal_(0, 0.01)
         self.ups = nn.ModuleList([weight_norm(nn.ConvTranspose1d(8, 6, 4, 2, padding=1))])
         self.post = nn.utils.weight_norm(nn.Conv1d(6, 3, 3, dilation=2, bias=False), dim=None)
         self.main = nn.Sequential(

@@ -147,6 +147,124 @@ IDIOMS = {
                 return self.fc(self.conv(x).mean((2, 3))) * self.scale * (a + b).sum()
         """,
     ),
+    "shortcuts: lambdas over lines, variables of one branch, layers that are None": (
+        "2,4,6,6",
+        """
+        class Shortcut(nn.Module):
+            def __init__(self, function):
+                super().__init__()
+                self.function = function
+
+            def forward(self, x):
+                return self.function(x)
+
+
+        class Block(nn.Module):
+            def __init__(self, i, o, stride):
+                super().__init__()
+                self.same = i == o
+                self.bn = nn.BatchNorm2d(i)
+                self.body = nn.Sequential()
+                for number in range(2):
+                    layer = nn.Conv2d(o if number else i, o, 3, 1 if number else stride, 1)
+                    self.body.add_module("layer no {}".format(number), layer)
+                if not self.same:
+                    self.shortcut = Shortcut(lambda x:
+                                             F.pad(x[:, :, ::2, ::2],
+                                                   (0, 0, 0, 0, o // 4, o // 4), "constant", 0))
+
+            def forward(self, x):
+                if not self.same:
+                    x = F.relu(self.bn(x))
+                else:
+                    out = F.relu(self.bn(x))
+                out = self.body(out if self.same else x)
+                return torch.add(x if self.same else self.shortcut(x), out)
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                layers = []
+                for i, o in ((4, 4), (4, 8), (8, 8)):
+                    layers.append(Block(i, o, 1 if i == o else 2))
+                    layers.append(None)
+                self.layers = nn.ModuleList(layers)
+                self.keep = torch.tensor(1.0)
+
+            def forward(self, x):
+                for i in range(len(self.layers)):
+                    if self.layers[i] is not None:
+                        x = self.layers[i](x)
+                return x * torch.ones(self.keep.shape, device=x.device)
+        """,
+    ),
+    "a batch norm with torch's own forward, rotary embeddings, softmax over one value": (
+        "2,4,6,8",
+        """
+        class NormAct(nn.BatchNorm2d):
+            def __init__(self, width):
+                super().__init__(width)
+                self.act = nn.ReLU(inplace=True)
+
+            def forward(self, x):
+                factor = 0.0 if self.momentum is None else self.momentum
+                if self.training and self.track_running_stats:
+                    if self.num_batches_tracked is not None:
+                        self.num_batches_tracked.add_(1)
+                        if self.momentum is None:
+                            factor = 1.0 / float(self.num_batches_tracked)
+                kept = not self.training or self.track_running_stats
+                x = F.batch_norm(
+                    x,
+                    self.running_mean if kept else None,
+                    self.running_var if kept else None,
+                    self.weight,
+                    self.bias,
+                    self.training,
+                    factor,
+                    self.eps,
+                )
+                return self.act(x)
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = NormAct(4)
+                angles = torch.outer(torch.arange(6.0), torch.arange(4.0))
+                self.turns = torch.polar(torch.ones_like(angles), angles)
+
+            def forward(self, x):
+                x = self.norm(x)
+                pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+                x = x + torch.view_as_real(pairs * self.turns).flatten(3)
+                one = F.softmax(x.mean(-1, keepdim=True), dim=-1)
+                return x.softmax(-1) * one
+        """,
+    ),
+    "attention with a named value, writes by masks, calls in a row": (
+        "3,2,8",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = nn.MultiheadAttention(8, 2, dropout=0.3)
+
+            def forward(self, x):
+                q = k = x + 1
+                x = x + self.attention(q, k, value=x)[0]
+                far = x.clone()
+                mask = x.sum(-1) > 0
+                far[mask] = q[mask]
+                low = far * 2
+                low[far < 0] = (far * far)[far < 0] + 1
+                rows, columns = [], []
+                for i in range(2):
+                    rows.append(i), columns.append(i + 1)
+                return low[rows] * low[columns]
+        """,
+    ),
 }
 
 

@@ -40,6 +40,12 @@ def quiet_layers(model: nn.Cell, *, change: bool) -> dict[str, float]:
     """Return each random layer's probability of dropping and, if asked, set it to zero."""
     found: dict[str, float] = {}
     for path, cell in model.cells_and_names():
+        if isinstance(cell, nn.MultiheadAttention):  # drops weights without a layer for it
+            if cell.dropout:
+                found[path] = float(cell.dropout)
+            if change:
+                cell.dropout = 0.0
+            continue
         if not RANDOM_LAYER.search(type(cell).__name__):
             continue
         drops = [getattr(cell, name) for name in _DROP if _is_number(getattr(cell, name, None))]

@@ -209,6 +209,8 @@ class CallRewriter(CallSurroundings):
             calls = bind(entry, updated, types, receiver)
         except Unbound:
             return self._unbound(usage, entry, updated, receiver)
+        for candidate in calls:
+            candidate.around = self._functions[-1] if self._functions else None
         if receiver is not None and isinstance(partner.func, ast.Attribute):
             for candidate in calls:
                 candidate.receiver_type = self.context.type(partner.func.value)

@@ -39,7 +39,7 @@ def signature_helper(entry: Entry, context: Context, *, derive: bool) -> str:
         .replace("nn.functional.", "functional_")
         .replace(".", "_")
     )
-    known_as = name if entry.kind == "class" else qualified
+    known_as = name if entry.kind == "class" and not is_imported_alone(entry) else qualified
     if known_as in context.helpers:
         known_as = qualified
     if known_as not in context.generated:
@@ -47,6 +47,11 @@ def signature_helper(entry: Entry, context: Context, *, derive: bool) -> str:
         context.generated[known_as] = text
         context.spelling.helpers |= helpers
     return known_as
+
+
+def is_imported_alone(entry: Entry) -> bool:
+    """mindspore.Parameter: nothing derives from it, and nothing else may take its name."""
+    return entry.main.mindspore.rpartition(".")[0] == "mindspore"
 
 
 def signature_source(entry: Entry, name: str, *, derive: bool) -> tuple[str, dict[str, None]]:
@@ -73,7 +78,8 @@ def signature_source(entry: Entry, name: str, *, derive: bool) -> tuple[str, dic
         checks = [*_SIZES, f"    return {name}((1,), dtype=dtype).reshape(())", *checks]
     parameters = ", ".join([*([receiver] if receiver else []), listed])
     lines = list(spelling.imports)
-    if entry.kind == "class" and isinstance(made, cst.Call) and not overload.emit:
+    layer = entry.kind == "class" and not is_imported_alone(entry)
+    if layer and isinstance(made, cst.Call) and not overload.emit:
         base = code(made.func)
         arguments = [a.with_changes(comma=cst.MaybeSentinel.DEFAULT) for a in made.args]
         body = [*checks, f"super().__init__({', '.join(map(code, arguments))})"]

@@ -13,6 +13,7 @@ from migrate.port.cells.inplace_layers import find_inplace_layers
 from migrate.port.context import Context, is_module_value
 from migrate.port.syntax.every_node import every_node, nodes_of
 from migrate.port.syntax.join import JoinError
+from migrate.port.syntax.one_line import on_one_line
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.port.tensors.writes import WriteRewriter
 from migrate.resolve.values import Instance, ProjectFunction, options_of
@@ -226,7 +227,7 @@ class CellRewriter(WriteRewriter):
         if self._given_before:
             lines = [
                 cst.SimpleStatementLine(
-                    [cst.Assign(targets=[cst.AssignTarget(cst.Name(name))], value=value)]
+                    [cst.Assign([cst.AssignTarget(cst.Name(name))], on_one_line(value))]
                 )
                 for name, value in self._given_before
             ]

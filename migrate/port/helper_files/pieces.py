@@ -48,6 +48,11 @@ class HelperIndex:
         found = self.definitions.get(name)
         return found is not None and found.is_class and f" {argument}=None" in found.source
 
+    def gives(self, name: str, attribute: str) -> bool:
+        """Whether what derives from a class of this name has such an attribute."""
+        found = self.definitions.get(name)
+        return found is not None and found.is_class and f"\n    {attribute} = " in found.source
+
     def closure(self, names: list[str]) -> list[Definition]:
         """The named definitions and all they need, in an order in which Python can define them."""
         wanted: dict[str, Definition] = {}

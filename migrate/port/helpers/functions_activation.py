@@ -16,8 +16,11 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """torch's softmax; without dim it takes 0 for 0, 1 or 3 dimensions, else 1."""
     axis = dim if dim is not None else (0 if input.ndim in (0, 1, 3) else 1)
     input = input if dtype is None else input.astype(dtype)
-    # A single number is the whole of its axis; the kernel wants an axis that exists.
-    return ops.ones_like(input) if input.ndim == 0 else ops.softmax(input, axis=axis)
+    # One value is the whole of its axis, and a gradient of MindSpore's CPU kernel over such an axis
+    # makes all later ones wrong. Infinite values give no number, as in torch.
+    if input.ndim == 0 or input.shape[axis] == 1:
+        return input - input + 1
+    return ops.softmax(input, axis=axis)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
@@ -105,7 +108,7 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """torch's gumbel_softmax; with hard=True the gradient is that of the soft sample."""
     noise = -ops.log(-ops.log(ops.rand_like(logits) + 1e-20) + 1e-20)
-    soft = ops.softmax((logits + noise) / tau, axis=dim)
+    soft = softmax((logits + noise) / tau, dim)
     if not hard:
         return soft
     place = ops.argmax(soft, dim=dim, keepdim=True)

@@ -5,6 +5,8 @@ import math
 import mindspore
 from mindspore import ops
 
+from migrate.port.helpers.functions_activation import softmax
+
 
 def _attention_mask(scores, attn_mask, is_causal):
     """Add torch's mask: False or minus infinity means that a position is not seen."""
@@ -34,7 +36,7 @@ def scaled_dot_product_attention(
         value = ops.repeat_interleave(value, query.shape[-3] // value.shape[-3], axis=-3)
     scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = ops.matmul(query * scale, key.swapaxes(-2, -1))
-    weights = ops.softmax(_attention_mask(scores, attn_mask, is_causal), axis=-1)
+    weights = softmax(_attention_mask(scores, attn_mask, is_causal), -1)
     if dropout_p > 0.0:
         weights = ops.dropout(weights, p=dropout_p)
     return ops.matmul(weights, value)
@@ -124,7 +126,7 @@ def multi_head_attention_forward(
         scores = scores.reshape((batch, num_heads, length, source))
         scores = scores + mask.reshape((batch, 1, 1, source))
         scores = scores.reshape((batch * num_heads, length, source))
-    weights = ops.softmax(scores, axis=-1)
+    weights = softmax(scores, -1)
     used = ops.dropout(weights, p=dropout_p) if training and dropout_p > 0.0 else weights
     output = ops.bmm(used, v).swapaxes(0, 1).reshape((length * batch, channels))
     output = ops.dense(output, out_proj_weight, out_proj_bias).reshape((length, batch, -1))

@@ -33,6 +33,19 @@ def calculate_gain(nonlinearity, param=None):
     return gains[nonlinearity]
 
 
+def fan_in_and_fan_out(tensor):
+    """How many inputs make one output of a layer with this weight, and the other way round."""
+    if tensor.ndim < 2:
+        raise ValueError("a fan needs a weight of at least two dimensions")
+    outputs, inputs, *kernel = tensor.shape
+    return inputs * math.prod(kernel), outputs * math.prod(kernel)
+
+
+def correct_fan(tensor, mode):
+    """The fan that the mode names."""
+    return fan_in_and_fan_out(tensor)[("fan_in", "fan_out").index(mode.lower())]
+
+
 def _filled(tensor, kind, shift=0.0):
     """A Parameter gets new data; for any other tensor the result is the new tensor."""
     value = initializer(kind, tensor.shape, tensor.dtype).init_data()

@@ -36,6 +36,10 @@ class MultiheadAttention(nn.MultiheadAttention):
         if bias:
             self.out_proj.bias.set_data(mindspore.ops.zeros_like(self.out_proj.bias))
 
+    def __call__(self, query, key, value, *args, **kwargs):
+        # MindSpore's looks for the three among the positional arguments, whoever names them.
+        return super().__call__(query, key, value, *args, **kwargs)
+
     def construct(
         self,
         query,

@@ -32,10 +32,15 @@ class ModuleList(_Prefixed, nn.CellList):
         super().__init__(list(modules or ()))
 
     def append(self, cell):
-        if cell is None:
-            self._cells[str(len(self))] = None
-        else:
+        if cell is not None and None not in self._cells.values():
             super().append(cell)
+            return
+        # MindSpore takes the list's own name from its first cells, which None has not.
+        place = str(len(self))
+        self._cells[place] = cell
+        if cell is not None:
+            cell.update_parameters_name(f"{place}.")
+            self._name_after_me(place, cell)
 
     def set_grad(self, requires_grad=True):
         self.requires_grad = requires_grad

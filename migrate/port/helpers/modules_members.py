@@ -1,6 +1,7 @@
 """A Cell's members as torch lists them: running statistics are buffers, not parameters."""
 
 import contextlib
+import re
 
 from mindspore import Parameter, nn, ops
 
@@ -65,8 +66,11 @@ def set_requires_grad(module, requires_grad=True):
 
 
 def add_module(module, name, child):
-    """torch's add_module; a SequentialCell has to be told to run the new child."""
-    setattr(module, name, child)
+    """torch's add_module; a SequentialCell has to be told to run the new child.
+
+    torch takes any name without a dot, MindSpore no spaces and the like.
+    """
+    setattr(module, re.sub(r"[^\w.-]", "_", name, flags=re.ASCII), child)
     if isinstance(module, nn.SequentialCell):
         module._is_dynamic_name.append(False)
         module.cell_list = list(module._cells.values())

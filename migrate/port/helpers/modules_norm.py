@@ -18,6 +18,8 @@ def _kept_share(momentum):
 class BatchNorm1d(nn.BatchNorm1d):
     """nn.BatchNorm1d with torch's arguments."""
 
+    num_batches_tracked = None  # torch's counts them for momentum=None alone
+
     def __init__(
         self,
         num_features,
@@ -44,6 +46,8 @@ class BatchNorm1d(nn.BatchNorm1d):
 class BatchNorm2d(nn.BatchNorm2d):
     """nn.BatchNorm2d with torch's arguments."""
 
+    num_batches_tracked = None  # torch's counts them for momentum=None alone
+
     def __init__(
         self,
         num_features,
@@ -69,6 +73,8 @@ class BatchNorm2d(nn.BatchNorm2d):
 
 class BatchNorm3d(nn.BatchNorm3d):
     """nn.BatchNorm3d with torch's arguments."""
+
+    num_batches_tracked = None  # torch's counts them for momentum=None alone
 
     def __init__(
         self,

@@ -7,7 +7,15 @@ from migrate.port.helpers.modules_conv_transpose import ConvTranspose1d, ConvTra
 from migrate.port.helpers.modules_members import buffer
 
 
-class _WeightNorm:
+class _ComputedWeight:
+    """What is read of the weight is computed; what is written to it is gone at the next call."""
+
+    @property
+    def weight(self):
+        return self.kernel() * 1.0  # a tensor of its own: MindSpore writes to no view
+
+
+class _WeightNorm(_ComputedWeight):
     """weight = g * v / |v|, a length for each slice along one axis."""
 
     def kernel(self):
@@ -16,7 +24,7 @@ class _WeightNorm:
         return self.shaped(v * (self.weight_g / length))
 
 
-class _SpectralNorm:
+class _SpectralNorm(_ComputedWeight):
     """weight / its largest singular value, which power iteration follows while training."""
 
     def kernel(self):
@@ -201,6 +209,6 @@ def remove_norm(module, name="weight"):
     for part in parts:
         delattr(module, part)
     # Behind the norm and the class that asks it for the kernel stands the plain layer.
-    module.__class__ = type(module).__mro__[3]
+    module.__class__ = type(module).__mro__[4]
     module.weight = weight
     return module

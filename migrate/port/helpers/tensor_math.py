@@ -3,7 +3,7 @@
 import math
 
 import mindspore
-from mindspore import ops
+from mindspore import Tensor, ops
 from mindspore.scipy.linalg import solve_triangular
 
 from migrate.port.helpers.functions_shape import broadcast_shapes
@@ -18,6 +18,15 @@ def angle(input):
         input = input.astype(mindspore.float32)
     flat = ops.where(input < 0, ops.full_like(input, math.pi), ops.zeros_like(input))
     return ops.where(ops.isnan(input), input, flat)
+
+
+def complex_product(x, y):
+    """x * y of parts: MindSpore has no gradient for a product of complex tensors."""
+    both = isinstance(x, Tensor) and isinstance(y, Tensor)
+    if not both or not (x.is_complex() and y.is_complex()):
+        return x * y
+    a, b, c, d = ops.real(x), ops.imag(x), ops.real(y), ops.imag(y)
+    return ops.Complex()(a * c - b * d, a * d + b * c)
 
 
 def complex_of(real, imag):

@@ -35,6 +35,7 @@ def set_value(tensor, value):
         ops.assign(tensor, value)
     else:
         tensor.assign_value(value)
+    return tensor
 
 
 def load_state_dict(module, state_dict, strict=True):

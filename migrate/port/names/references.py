@@ -307,6 +307,23 @@ class References(Joiner):
         """`getattr(nn, name)`, `nn.__dict__[name]`: a module as a value."""
         return api.removesuffix(".__dict__") in self.table.namespaces
 
+    def _is_inherited(self, usage: Usage) -> bool:
+        """An attribute of `self` that the helper gives to the classes which derive from it."""
+        owner, _, name = usage.api.rpartition(".")
+        holder = getattr(usage.node, "value", None)
+        own = isinstance(holder, ast.Name) and holder.id == "self"
+        return own and self.context.helpers.gives(owner.rpartition(".")[2], name)
+
+    def _is_given_here(self, node: ast.AST) -> bool:
+        """`layer.type = "Conv"`: an attribute of the program's own, named like a method."""
+        scope = self.context.resolution.scope
+        return isinstance(node, ast.Attribute) and any(
+            isinstance(other, ast.Attribute)
+            and other.attr == node.attr
+            and isinstance(other.ctx, ast.Store)
+            for other in (every_node(scope.tree) if scope else ())
+        )
+
     def _member(
         self,
         usage: Usage,
@@ -317,6 +334,8 @@ class References(Joiner):
         main = entry.main
         if id(usage.node) in self._replaced_later:
             return cst.Call(func=cst.Attribute(value=atomic(receiver), attr=cst.Name("copy")))
+        if not main.portable and self._is_inherited(usage):
+            return node
         if usage.api == "torch.Tensor.grad" and self._keeps_gradient(usage.node):
             return node
         if id(usage.node) in self._recompute_tests:
@@ -326,6 +345,8 @@ class References(Joiner):
         if self.spelling.mint and self._is_mint_class(entry.torch.rpartition(".")[0]):
             return node
         if main.emit and entry.kind == "method":
+            if self._is_given_here(usage.node):
+                return node
             raise Refusal(
                 "the method itself is passed on, and MindSpore has no such method",
                 "pass a function that calls it",

@@ -29,7 +29,31 @@ class TextMentions(StepRewriter):
                 reason = f"text is run that names torch: {named.strip()!r}"
                 step = "write out what it can be: {'ReLU': nn.ReLU, ...}[name]"
                 self.flag(partner, Refusal(reason, step, "MS317"))
+            elif self._makes_layers(partner):
+                reason = "the text decides what is called, and nn means MindSpore's in it now"
+                step = "look the text up first: {'nn.Upsample': nn.Upsample, ...}"
+                self.flag(partner, Refusal(reason, step, "MS317"))
         return super().leave_Call(original_node, updated_node)
+
+    def _makes_layers(self, call: ast.Call) -> bool:
+        """`m = eval(m)`, then `m(*args)`, in a file that calls a part of torch by a short name."""
+        scope = self.context.resolution.scope
+        if _called(call) != "eval" or not call.args or scope is None or self.function is None:
+            return False
+        if not any(self._names_torch(name) for name in scope.frame.imports if name != "torch"):
+            return False
+        results = {
+            target.id
+            for node in ast.walk(self.function)
+            if isinstance(node, ast.Assign) and any(part is call for part in ast.walk(node.value))
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        return any(
+            isinstance(node, ast.Call)
+            and (node.func is call or getattr(node.func, "id", "") in results)
+            for node in ast.walk(self.function)
+        )
 
     def leave_SimpleString(
         self, original_node: cst.SimpleString, updated_node: cst.SimpleString

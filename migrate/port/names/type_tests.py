@@ -13,6 +13,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from migrate.port.calls.call import Refusal
+from migrate.port.calls.signature_cells import is_imported_alone
 from migrate.port.context import Context
 from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.text import code
@@ -64,6 +65,7 @@ def _names(
         or entry is None
         or entry.kind != "class"
         or not entry.torch.startswith("torch.nn.")
+        or is_imported_alone(entry)
     ):
         return [text]
     found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""Softmax without dim: torch chooses the axis by the number of dimensions, MindSpore takes the
+"""LogSoftmax without dim: torch chooses the axis by the number of dimensions, MindSpore takes the
 last. With dim=0 torch takes a single number too, MindSpore's layers do not.
 """
 
@@ -10,9 +10,9 @@ from migrate.port.syntax.nodes import literal
 
 
 @rule(
-    becomes("nn.Softmax(dim=1)", "nn.Softmax(axis=1)"),
-    becomes("nn.Softmax()", "helpers.Softmax()"),
-    becomes("nn.Softmax(dim=0)", "helpers.Softmax(dim=0)"),
+    becomes("nn.LogSoftmax(dim=1)", "nn.LogSoftmax(axis=1)"),
+    becomes("nn.LogSoftmax()", "helpers.LogSoftmax()"),
+    becomes("nn.LogSoftmax(dim=0)", "helpers.LogSoftmax(dim=0)"),
 )
 def softmax_dim(call: Call) -> None:
     if not call.given("dim") or literal(call.value("dim")) == "None":

@@ -16,7 +16,7 @@ Pass = Callable[[cst.FunctionDef, str], cst.FunctionDef]
 
 
 def compiled_names(resolution: FileResolution) -> frozenset[str]:
-    """Of the functions with a loop or a partial, as the port names them: `Net.construct`."""
+    """Of functions that a pass may change, as the port names them: `Net.construct`."""
     if resolution.scope is None:
         return frozenset()
     found = compiled_code(resolution.scope, resolution.types)
@@ -27,8 +27,10 @@ def _is_due(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         called = node.func
         name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-        return name == "partial"
-    return isinstance(node, ast.For)
+        return name in ("partial", "pop")
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Tuple)
+    return isinstance(node, ast.For | ast.If)
 
 
 def _ported(name: str) -> str:

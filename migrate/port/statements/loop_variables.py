@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Container
+from typing import Any
 
 import libcst as cst
 
@@ -17,30 +18,49 @@ def made_before_loops(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
     wanted = _made_in_loops(ast.parse(textwrap.dedent(text)).body[0]) if "for " in text else {}
     if not wanted:
         return function
-    return walked(function, _Insert(wanted))
+    return names_in_front(function, wanted, cst.For)
+
+
+def names_in_front(
+    function: cst.FunctionDef, wanted: dict[int, list[str]], kind: type[cst.For] | type[cst.If]
+) -> cst.FunctionDef:
+    """`y = None` in front of the statements of this kind that have these numbers."""
+    return walked(function, _Insert(wanted, kind))
 
 
 class _Insert(cst.CSTTransformer):
-    def __init__(self, wanted: dict[int, list[str]]) -> None:
+    def __init__(self, wanted: dict[int, list[str]], kind: type[cst.For] | type[cst.If]) -> None:
         super().__init__()
         self._wanted = wanted
-        self._loops = 0
+        self._kind = kind
+        self._seen = 0
         self._open: list[int] = []
 
     def visit_For(self, node: cst.For) -> None:
-        self._open.append(self._loops)
-        self._loops += 1
+        self._enter(node)
 
-    def leave_For(
-        self, original_node: cst.For, updated_node: cst.For
-    ) -> cst.For | cst.FlattenSentinel[cst.BaseStatement]:
-        names = self._wanted.get(self._open.pop())
+    def visit_If(self, node: cst.If) -> None:
+        self._enter(node)
+
+    def leave_For(self, original_node: cst.For, updated_node: cst.For) -> Any:
+        return self._leave(updated_node)
+
+    def leave_If(self, original_node: cst.If, updated_node: cst.If) -> Any:
+        return self._leave(updated_node)
+
+    def _enter(self, node: cst.For | cst.If) -> None:
+        if isinstance(node, self._kind):
+            self._open.append(self._seen)
+            self._seen += 1
+
+    def _leave(self, new: cst.For | cst.If) -> Any:
+        names = self._wanted.get(self._open.pop()) if isinstance(new, self._kind) else None
         if not names:
-            return updated_node
+            return new
         line = cst.parse_statement(f"{' = '.join(names)} = None").with_changes(
-            leading_lines=updated_node.leading_lines
+            leading_lines=new.leading_lines
         )
-        return cst.FlattenSentinel([line, updated_node.with_changes(leading_lines=[])])
+        return cst.FlattenSentinel([line, new.with_changes(leading_lines=[])])
 
 
 def _made_in_loops(function: ast.AST) -> dict[int, list[str]]:

@@ -177,3 +177,38 @@ def is_loop_target(place: ast.Name, around: ast.AST) -> bool:
 
 def _names(target: ast.expr) -> set[str]:
     return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def is_callers(place: ast.Name, function: ast.AST | None, stops_gradient: bool) -> bool:
+    """`def fill_(tensor): tensor.mul_(2)`: whoever gave the tensor expects to see it change.
+
+    The name of the function says so, or that it computes without gradients, or gives nothing back.
+    A function that gives a value back is left to rebind its parameter, which keeps gradients.
+    """
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    arguments = function.args
+    given = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    changed = {id(node.target) for node in ast.walk(function) if isinstance(node, ast.AugAssign)}
+    anew = any(
+        isinstance(node, ast.Name)
+        and node.id == place.id
+        and isinstance(node.ctx, ast.Store)
+        and node.lineno < place.lineno
+        and id(node) not in changed
+        for node in ast.walk(function)
+    )
+    if place.id not in given or place.id == "self" or anew:
+        return False
+    named = function.name.endswith("_") and not function.name.endswith("__")
+    return named or stops_gradient or _gives_nothing(function)
+
+
+def _gives_nothing(function: ast.AST) -> bool:
+    """No value comes back, and no training step is taken inside."""
+    return not any(
+        (isinstance(node, ast.Return) and node.value is not None)
+        or isinstance(node, ast.Yield | ast.YieldFrom)
+        or (isinstance(node, ast.Attribute) and node.attr == "backward")
+        for node in ast.walk(function)
+    )

@@ -10,16 +10,15 @@ import ast
 import libcst as cst
 
 from migrate.port.context import Context
-from migrate.port.statements.compiled_code import CompiledCode
 from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.nodes import expression
+from migrate.port.tensors.partial_operators import PartialOperators, Spine
 from migrate.resolve.values import Instance, Known, is_tensor, options_of
 
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.bool"})
-Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
 
 
-class NumpyOperands(CompiledCode):
+class NumpyOperands(PartialOperators):
     """Makes Python numbers of numpy's, and tensors of its arrays, before a tensor meets them."""
 
     def leave_BinaryOperation(
@@ -33,7 +32,7 @@ class NumpyOperands(CompiledCode):
             depth, leaf = depth + 1, leaf.left
         is_number = self._numpy_left.get((id(self.partner(leaf)), depth))
         if is_number is None:
-            return updated_node
+            return super().leave_BinaryOperation(original_node, updated_node)
         name = "float" if is_number else self.spelling.name("helpers.from_numpy_operand")
         bare = updated_node.left.with_changes(lpar=[], rpar=[])
         return updated_node.with_changes(left=cst.Call(func=expression(name), args=[cst.Arg(bare)]))

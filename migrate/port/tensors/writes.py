@@ -17,15 +17,16 @@ from migrate.port.statements.suites import (
 )
 from migrate.port.syntax.nodes import atomic, expression, fill
 from migrate.port.syntax.text import code
-from migrate.port.tensors.aliases import alias_could_see, is_held, is_loop_target
+from migrate.port.tensors.aliases import alias_could_see, is_callers, is_held, is_loop_target
 from migrate.port.tensors.inversion import is_boolean
-from migrate.port.tensors.kept_items import KeptItems
 from migrate.port.tensors.kept_tensors import old_values
+from migrate.port.tensors.masked_writes import MaskedWrites
 from migrate.port.tensors.stepped import with_gathered_steps
+from migrate.port.train_step.no_gradient import is_decorated, without_gradient
 from migrate.resolve.values import PARAMETER, is_tensor
 
 
-class WriteRewriter(KeptItems):
+class WriteRewriter(MaskedWrites):
     """Rewrites assignments and calls that change something."""
 
     def leave_Expr(
@@ -105,7 +106,23 @@ class WriteRewriter(KeptItems):
             return False
         scope = self.context.resolution.scope
         around = self.function or (scope.tree if scope else None)
-        return around is not None and (is_loop_target(place, around) or is_held(place, around))
+        if around is None:
+            return False
+        return (
+            is_loop_target(place, around)
+            or is_held(place, around)
+            or self._is_callers_tensor(place)
+        )
+
+    def _is_callers_tensor(self, place: ast.Name) -> bool:
+        function = self.function
+        stops = is_decorated(function, self.context) or any(
+            isinstance(node, ast.With)
+            and without_gradient(node, self.context)
+            and any(part is place for part in ast.walk(node))
+            for node in ast.walk(function or ast.Module([], []))
+        )
+        return is_callers(place, function, stops) and not self.is_compiled(function)
 
     def _set_value(self, changed: cst.BaseExpression, value: cst.BaseExpression) -> cst.Call:
         function = expression(self.spelling.name("helpers.set_value"))
@@ -115,6 +132,9 @@ class WriteRewriter(KeptItems):
     def leave_Assign(
         self, original_node: cst.Assign, updated_node: cst.Assign
     ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
+        masked = self.written_by_mask(original_node, updated_node)
+        if masked is not None:
+            return masked
         value = updated_node.value
         if id(value) in self.changed_in_place:
             changed, place, usage = self.changed_in_place.pop(id(value))
@@ -257,13 +277,19 @@ class WriteRewriter(KeptItems):
     def leave_Return(self, original_node: cst.Return, updated_node: cst.Return) -> cst.Return:
         if updated_node.value is None:
             return updated_node
-        self.changed_in_place.pop(id(updated_node.value), None)
+        value = updated_node.value
+        changed, place, _ = self.changed_in_place.pop(id(value), (None, None, None))
+        if changed is not None and isinstance(place, ast.Name) and self._is_callers_tensor(place):
+            return updated_node.with_changes(value=self._set_value(changed, value))
         bare = self.bare(updated_node.value)
         return updated_node if bare is updated_node.value else updated_node.with_changes(value=bare)
 
     def leave_AugAssign(
         self, original_node: cst.AugAssign, updated_node: cst.AugAssign
-    ) -> cst.AugAssign | cst.Expr:
+    ) -> cst.AugAssign | cst.Assign | cst.Expr:
+        masked = self.written_by_mask(original_node, updated_node)
+        if masked is not None:
+            return masked
         partner = self.partner(original_node)
         sign = code(updated_node.operator).strip().rstrip("=")
         if (

@@ -1,0 +1,36 @@
+"""Writing to the places of a mask, in forms that compile: the whole tensor is chosen anew."""
+
+import mindspore
+from mindspore import ops
+
+
+def _spread_mask(mask, input):
+    """The mask with the dimensions of the input that it leaves out."""
+    return ops.broadcast_to(mask.reshape(mask.shape + (1,) * (input.ndim - mask.ndim)), input.shape)
+
+
+def where_masked(input, mask, source):
+    """`input[mask] = source[mask]`."""
+    if mask.dtype != mindspore.bool_ or source.shape != input.shape:
+        input[mask] = source[mask]
+        return input
+    return ops.where(_spread_mask(mask, input), source.astype(input.dtype), input)
+
+
+def put_masked(input, mask, values):
+    """`input[mask] = values`, one value for each place or one for all."""
+    if mask.dtype != mindspore.bool_:
+        input[mask] = values
+        return input
+    rest = input.shape[mask.ndim :]
+    if values.ndim <= len(rest):
+        chosen = ops.broadcast_to(values, input.shape)
+    else:
+        # One more row, so that there is one to point to where the mask selects nothing.
+        rows = ops.cat((values, ops.zeros((1,) + rest, values.dtype)), 0)
+        order = ops.cumsum(mask.reshape((-1,)).astype(mindspore.int32), 0) - 1
+        order = ops.maximum(order, 0)
+        if values.shape[0] == 1:
+            order = order * 0
+        chosen = ops.gather(rows, order, 0).reshape(input.shape)
+    return ops.where(_spread_mask(mask, input), chosen.astype(input.dtype), input)

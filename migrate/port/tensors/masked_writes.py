@@ -1,0 +1,79 @@
+"""`nearest[mask] = found[mask]` in code that may be compiled: Graph mode writes only numbers to the
+places of a mask, so the whole tensor is chosen anew.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.analyze.compiled import compiled_code
+from migrate.port.syntax.nodes import expression
+from migrate.port.syntax.text import code
+from migrate.port.tensors.aliases import alias_could_see
+from migrate.port.tensors.inversion import is_boolean
+from migrate.port.tensors.kept_items import KeptItems
+from migrate.resolve.values import is_tensor
+
+
+class MaskedWrites(KeptItems):
+    """Rebinds the name of a tensor that is written to by a mask."""
+
+    _run_by_forward: list[ast.AST] | None = None
+
+    def is_compiled(self, function: ast.AST | None) -> bool:
+        """Whether a forward of this file runs the function."""
+        if self._run_by_forward is None:
+            resolution = self.context.resolution
+            assert resolution.scope is not None
+            found = compiled_code(resolution.scope, resolution.types)
+            self._run_by_forward = [definition for _, definition, _ in found]
+        return function in self._run_by_forward
+
+    def written_by_mask(
+        self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign
+    ) -> cst.Assign | None:
+        """`x = helpers.where_masked(x, mask, values)`; None for any other statement."""
+        partner = self.partner(original)
+        target = partner.targets[0] if isinstance(partner, ast.Assign) else None
+        if isinstance(partner, ast.AugAssign):
+            target = partner.target
+        place = updated.targets[0].target if isinstance(updated, cst.Assign) else updated.target
+        if not isinstance(target, ast.Subscript) or not isinstance(place, cst.Subscript):
+            return None
+        assert isinstance(partner, ast.Assign | ast.AugAssign)
+        if not self._is_due(target, partner) or not isinstance(place.slice[0].slice, cst.Index):
+            return None
+        name, mask = code(place.value), code(place.slice[0].slice.value)
+        value = code(updated.value)
+        if isinstance(updated, cst.AugAssign):
+            sign = code(updated.operator).strip().rstrip("=")
+            value = f"{name}[{mask}] {sign} ({value})"
+        elif _same_mask(partner.value, target.slice):
+            assert isinstance(updated.value, cst.Subscript)
+            helper = self.spelling.name("helpers.where_masked")
+            new = f"{helper}({name}, {mask}, {code(updated.value.value)})"
+            return updated.with_changes(targets=[_target(name)], value=expression(new))
+        new = f"{self.spelling.name('helpers.put_masked')}({name}, {mask}, {value})"
+        return cst.Assign(targets=[_target(name)], value=expression(new))
+
+    def _is_due(self, target: ast.Subscript, statement: ast.Assign | ast.AugAssign) -> bool:
+        value = statement.value
+        return (
+            isinstance(target.value, ast.Name)
+            and is_tensor(self.context.type(target.value))
+            and not isinstance(target.slice, ast.Tuple | ast.Slice | ast.Constant)
+            and is_boolean(target.slice, self.function)
+            and (is_tensor(self.context.type(value)) or isinstance(statement, ast.AugAssign))
+            and self.is_compiled(self.function)
+            and not alias_could_see(target, self.function)
+        )
+
+
+def _same_mask(value: ast.expr, mask: ast.expr) -> bool:
+    return isinstance(value, ast.Subscript) and ast.unparse(value.slice) == ast.unparse(mask)
+
+
+def _target(name: str) -> cst.AssignTarget:
+    return cst.AssignTarget(cst.Name(name))

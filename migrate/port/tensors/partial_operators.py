@@ -1,0 +1,76 @@
+"""Operators that MindSpore has in part: `q * rotation` of complex tensors has no gradient, and
+compiled code knows `^` of numbers only.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.port.statements.compiled_code import CompiledCode
+from migrate.port.syntax.every_node import every_node
+from migrate.port.syntax.nodes import atomic, expression
+from migrate.port.tensors.origins import is_complex
+from migrate.resolve.values import BOOL, options_of, same
+
+Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
+
+
+class PartialOperators(CompiledCode):
+    """Writes them in forms that it has in full."""
+
+    _complex_left: set[Spine] | None = None
+
+    def leave_BinaryOperation(
+        self, original_node: cst.BinaryOperation, updated_node: cst.BinaryOperation
+    ) -> cst.BaseExpression:
+        if isinstance(original_node.operator, cst.BitXor):
+            return self._unequal(original_node, updated_node)
+        if not isinstance(original_node.operator, cst.Multiply):
+            return updated_node
+        if self._complex_left is None:
+            scope = self.context.resolution.scope
+            self._complex_left = _complex_products(scope.tree) if scope else set()
+        depth, leaf = 0, original_node.left
+        while isinstance(leaf, cst.BinaryOperation):
+            depth, leaf = depth + 1, leaf.left
+        if (id(self.partner(leaf)), depth) not in self._complex_left:
+            return updated_node
+        sides = [updated_node.left, updated_node.right]
+        return cst.Call(
+            func=expression(self.spelling.name("helpers.complex_product")),
+            args=[cst.Arg(self.bare(side).with_changes(lpar=[], rpar=[])) for side in sides],
+        )
+
+    def _unequal(
+        self, original: cst.BinaryOperation, updated: cst.BinaryOperation
+    ) -> cst.BaseExpression:
+        """`exists(a) ^ exists(b)`: compiled code takes the sign for numbers alone."""
+        sides = [self.context.type(self.partner(s)) for s in (original.left, original.right)]
+        if not all(same(option, BOOL) for side in sides for option in options_of(side)):
+            return updated
+        return cst.Comparison(
+            left=atomic(updated.left),
+            comparisons=[cst.ComparisonTarget(cst.NotEqual(), atomic(updated.right))],
+            lpar=updated.lpar or [cst.LeftParen()],
+            rpar=updated.rpar or [cst.RightParen()],
+        )
+
+
+def _complex_products(tree: ast.Module) -> set[Spine]:
+    """The left operands of all products in functions that make complex tensors."""
+    found: set[Spine] = set()
+    functions = [n for n in every_node(tree) if isinstance(n, ast.FunctionDef)]
+    for function in functions:
+        for node in ast.walk(function):
+            if (
+                isinstance(node, ast.BinOp)
+                and isinstance(node.op, ast.Mult)
+                and (is_complex(node.left, function) or is_complex(node.right, function))
+            ):
+                depth, leaf = 0, node.left
+                while isinstance(leaf, ast.BinOp):
+                    depth, leaf = depth + 1, leaf.left
+                found.add((id(leaf), depth))
+    return found
