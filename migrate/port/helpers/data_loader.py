@@ -108,7 +108,9 @@ class DataLoader:
         self.workers = min(max(num_workers, 1), os.cpu_count())
         self.iterable = isinstance(dataset, IterableDataset)
         if sampler is None and not self.iterable:
-            sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+            sampler = SequentialSampler(dataset)
+            if shuffle:
+                sampler = RandomSampler(dataset, generator=generator)
         if batch_sampler is None and batch_size is not None and not self.iterable:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.sampler = sampler

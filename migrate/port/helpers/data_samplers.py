@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from migrate.port.helpers.data_generator import draws_of
+
 
 class Sampler:
     """Base of classes that give the indices of one epoch."""
@@ -39,13 +41,14 @@ class RandomSampler(Sampler):
         self.data_source = data_source
         self.replacement = replacement
         self.num_samples = num_samples or len(data_source)
+        self.generator = generator
 
     def __iter__(self):
-        size = len(self.data_source)
+        size, draws = len(self.data_source), draws_of(self.generator)
         if self.replacement:
-            return iter(np.random.randint(0, size, self.num_samples).tolist())
+            return iter(draws.randint(0, size, self.num_samples).tolist())
         rounds = math.ceil(self.num_samples / size)
-        order = np.concatenate([np.random.permutation(size) for _ in range(rounds)])
+        order = np.concatenate([draws.permutation(size) for _ in range(rounds)])
         return iter(order[: self.num_samples].tolist())
 
     def __len__(self):
@@ -57,9 +60,11 @@ class SubsetRandomSampler(Sampler):
 
     def __init__(self, indices, generator=None):
         self.indices = indices
+        self.generator = generator
 
     def __iter__(self):
-        return iter([self.indices[place] for place in np.random.permutation(len(self.indices))])
+        order = draws_of(self.generator).permutation(len(self.indices))
+        return iter([self.indices[place] for place in order])
 
     def __len__(self):
         return len(self.indices)
@@ -72,10 +77,12 @@ class WeightedRandomSampler(Sampler):
         self.weights = np.asarray(weights, np.float64)
         self.num_samples = num_samples
         self.replacement = replacement
+        self.generator = generator
 
     def __iter__(self):
         share = self.weights / self.weights.sum()
-        chosen = np.random.choice(len(share), self.num_samples, replace=self.replacement, p=share)
+        draws = draws_of(self.generator)
+        chosen = draws.choice(len(share), self.num_samples, replace=self.replacement, p=share)
         return iter(chosen.tolist())
 
     def __len__(self):

@@ -4,7 +4,7 @@ import bisect
 import itertools
 import math
 
-import numpy as np
+from migrate.port.helpers.data_generator import draws_of
 
 
 class Dataset:
@@ -113,7 +113,7 @@ def random_split(dataset, lengths, generator=None):
             lengths[place % len(lengths)] += 1
     if sum(lengths) != len(dataset):
         raise ValueError(f"lengths add up to {sum(lengths)}, the dataset has {len(dataset)}")
-    order = np.random.permutation(len(dataset)).tolist()
+    order = draws_of(generator).permutation(len(dataset)).tolist()
     ends = itertools.accumulate(lengths)
     return [
         Subset(dataset, order[end - size : end]) for end, size in zip(ends, lengths, strict=True)
