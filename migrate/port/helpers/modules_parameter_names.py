@@ -2,10 +2,7 @@
 
 from mindspore import nn
 
-_NORMS = (
-    *(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.GroupNorm, nn.LayerNorm),
-    *(nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d),
-)
+_NORMS = ("BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm")  # of 1d, 2d, 3d
 _OF_NORMS = {"gamma": "weight", "beta": "bias"}
 _OF_NORMS |= {"moving_mean": "running_mean", "moving_variance": "running_var"}
 
@@ -61,7 +58,8 @@ def torch_words(module):
     """Parameter -> the last word of its name in torch, where that is another one."""
     words = {}
     for _, cell in module.cells_and_names():
-        if isinstance(cell, _NORMS):
+        bases = [b.__name__ for b in type(cell).__mro__ if b.__module__.startswith("mindspore.nn")]
+        if any(base.startswith(_NORMS) for base in bases):
             table = _OF_NORMS
         elif isinstance(cell, nn.Embedding):
             table = {"embedding_table": "weight"}
