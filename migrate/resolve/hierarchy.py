@@ -22,6 +22,8 @@ _BASES = {
     "torch.nn.Module": "",
     "torch.optim.Optimizer": "",
     "torch.optim.lr_scheduler.LRScheduler": "",
+    "torch.optim.swa_utils.AveragedModel": "torch.nn.Module",
+    "torch.optim.swa_utils.SWALR": "torch.optim.lr_scheduler.LRScheduler",
     "torch.utils.data.Dataset": "",
     "torch.utils.data.DataLoader": "",
     "torch.FloatTensor": "torch.Tensor",

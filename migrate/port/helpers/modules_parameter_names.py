@@ -9,35 +9,41 @@ from collections import OrderedDict
 from mindspore import nn
 
 _RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
-_NORMS = (
-    *(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm, nn.LayerNorm),
-    *(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d),
-)
+_NORMS = ("BatchNorm", "SyncBatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm")
 _NAMES_OF_NORMS = {
     "gamma": "weight",
     "beta": "bias",
     "moving_mean": "running_mean",
     "moving_variance": "running_var",
 }
-_LAYERS_OF_TRANSFORMERS = (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+
+
+def _is_a(cell, *classes):
+    """Of one of MindSpore's classes, for any number of axes; some exist on few devices, and a
+    class of the program's own may be called the same.
+    """
+    return any(
+        base.__name__.startswith(classes) and base.__module__.startswith("mindspore.")
+        for base in type(cell).__mro__
+    )
 
 
 def _torch_local(cell, name):
     """What torch calls a parameter of a layer."""
-    if isinstance(cell, _NORMS):
-        return _NAMES_OF_NORMS.get(name, name)
-    if isinstance(cell, nn.Embedding) and name == "embedding_table":
-        return "weight"
-    if isinstance(cell, nn.PReLU) and name == "w":
+    if name in _NAMES_OF_NORMS and _is_a(cell, *_NORMS):
+        return _NAMES_OF_NORMS[name]
+    if (name == "embedding_table" and _is_a(cell, "Embedding")) or (
+        name == "w" and _is_a(cell, "PReLU")
+    ):
         return "weight"
     return name
 
 
 def _torch_child(cell, name):
     """What torch calls a part of a layer; nothing where torch has no such part."""
-    if isinstance(cell, nn.BatchNorm3d) and name == "bn2d":
+    if name == "bn2d" and _is_a(cell, "BatchNorm3d"):
         return ""
-    if isinstance(cell, _LAYERS_OF_TRANSFORMERS) and name in ("dense1", "dense2"):
+    if name in ("dense1", "dense2") and _is_a(cell, "TransformerEncoder", "TransformerDecoder"):
         return name.replace("dense", "linear")
     return name
 

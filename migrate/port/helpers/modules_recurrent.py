@@ -36,6 +36,11 @@ class RNN(nn.RNN):
         )
 
     def construct(self, input, hx=None, seq_length=None):
+        if isinstance(input, tuple):  # a packed sequence
+            padded, lengths = input
+            padded = padded if self.batch_first else padded.swapaxes(0, 1)
+            output, state = super().construct(padded, hx, lengths)
+            return ((output if self.batch_first else output.swapaxes(0, 1)), lengths), state
         if input.ndim == 3:
             return super().construct(input, hx, seq_length)
         hx = None if hx is None else hx.expand_dims(1)
@@ -71,6 +76,11 @@ class GRU(nn.GRU):
         )
 
     def construct(self, input, hx=None, seq_length=None):
+        if isinstance(input, tuple):  # a packed sequence
+            padded, lengths = input
+            padded = padded if self.batch_first else padded.swapaxes(0, 1)
+            output, state = super().construct(padded, hx, lengths)
+            return ((output if self.batch_first else output.swapaxes(0, 1)), lengths), state
         if input.ndim == 3:
             return super().construct(input, hx, seq_length)
         hx = None if hx is None else hx.expand_dims(1)
@@ -106,6 +116,11 @@ class LSTM(nn.LSTM):
         )
 
     def construct(self, input, hx=None, seq_length=None):
+        if isinstance(input, tuple):  # a packed sequence
+            padded, lengths = input
+            padded = padded if self.batch_first else padded.swapaxes(0, 1)
+            output, state = super().construct(padded, hx, lengths)
+            return ((output if self.batch_first else output.swapaxes(0, 1)), lengths), state
         if input.ndim == 3:
             return super().construct(input, hx, seq_length)
         hx = None if hx is None else (hx[0].expand_dims(1), hx[1].expand_dims(1))

@@ -7,12 +7,19 @@ from __future__ import annotations
 import ast
 
 from migrate.port.calls.call import Refusal
-from migrate.port.context import Context, is_module_value
+from migrate.port.context import Context
 from migrate.port.syntax.every_node import nodes_of
 from migrate.port.train_step.claims import assign_statements, zeroed_optimizer
 from migrate.port.train_step.find import Backward, Calls, find_calls
 from migrate.port.train_step.flow import detached, flowing, surely_binds
 from migrate.port.train_step.freeze import sets_requires_grad
+from migrate.port.train_step.inputs import (
+    changed_in_part,
+    data_arguments,
+    in_order,
+    is_code,
+    names_called,
+)
 from migrate.port.train_step.kept_gradients import Home, keeps_gradients, trained_in
 from migrate.port.train_step.loops import (
     behind,
@@ -37,16 +44,6 @@ from migrate.port.train_step.parameters import may_use_parameters, runs_forward
 from migrate.port.train_step.region import around, bound_by, find_region, leaves
 from migrate.port.train_step.step_plan import Plans, StepPlan
 from migrate.port.train_step.taped import plan_taped
-from migrate.resolve.values import (
-    External,
-    ProjectClass,
-    ProjectFunction,
-    ProjectModule,
-    is_tensor,
-    options_of,
-)
-
-_CODE = (External, ProjectClass, ProjectFunction, ProjectModule)
 
 
 def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
@@ -225,8 +222,8 @@ def _plan(
     if not weights:
         raise _no_step()
     inputs = reads_before_binding([*region, ast.Expr(backward.loss)])
-    called = _called([*region, backward.loss])
-    code = {name for name in inputs if name in called or _is_code(name, region, backward, context)}
+    networks = names_called([*region, backward.loss])
+    code = {name for name in inputs if name in networks or is_code(name, region, backward, context)}
     code |= {node.id for node in ast.walk(ast.parse(weights)) if isinstance(node, ast.Name)}
     loop = step_loop(body, backward.statement, code)
     anchor = loop if loop is not None else (region[0] if region else backward.statement)
@@ -234,7 +231,7 @@ def _plan(
         changes_of_tensors(loop) if loop is not None else bound_before(body, backward.statement)
     )
     if loop is None and arguments is not None:
-        changing |= _data_arguments(arguments, [*region, ast.Expr(backward.loss)], context)
+        changing |= data_arguments(arguments, [*region, ast.Expr(backward.loss)], context)
     bound = bound_by(region)
     moved = {id(inner) for statement in region for _, inner in statements_below([statement])}
     parameters = [name for name in inputs if name in changing and name not in code]
@@ -248,7 +245,7 @@ def _plan(
     if loop is not None:
         read_outside |= set(reads_before_binding(behind(loop, body)))
         read_outside |= set(parameters) - bound_anew(loop, region, moved)
-    outputs = [name for name in _in_order(bound, region) if name in read_outside]
+    outputs = [name for name in in_order(bound, region) if name in read_outside]
     # What only one branch of the region binds keeps its old value in the other one.
     surely = {name for statement in region for name in surely_binds(statement)}
     surely |= reads(backward.bare)
@@ -282,7 +279,7 @@ def _plan(
         host=host,
         on_parameters=on_parameters,
         detached=apart,
-        copied=_changed_in_part(region, parameters, context),
+        copied=changed_in_part(region, parameters, context),
         settled=host is not None and (loop is None or not reads(host.test) & binds(loop)),
     )
 
@@ -305,75 +302,9 @@ def _is_together(
     return outermost_loop(body, other.statement) is around_both
 
 
-def _called(parts: list[ast.AST]) -> set[str]:
-    """Names that are called as they stand: networks and losses, never data."""
-    return {
-        node.func.id
-        for part in parts
-        for node in ast.walk(part)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-
-
 def _special_statements(calls: Calls) -> list[ast.stmt]:
     groups = (calls.steps, calls.zeros, calls.clips, calls.scaled_steps, calls.unscales)
     return [entry[0] for group in groups for entry in group]
-
-
-def _data_arguments(arguments: ast.arguments, region: list[ast.stmt], context: Context) -> set[str]:
-    """Parameters of the function that the region only passes on or computes with: data, not
-    code.
-    """
-    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    code: set[str] = set()
-    for statement in region:
-        for node in ast.walk(statement):
-            head = node.func if isinstance(node, ast.Call) else None
-            while isinstance(head, ast.Attribute):
-                head = head.value
-            if isinstance(head, ast.Name) and not is_tensor(context.type(head)):
-                code.add(head.id)
-    return names - code - {"self"}
-
-
-def _is_code(name: str, region: list[ast.stmt], backward: Backward, context: Context) -> bool:
-    """Modules, functions, classes and imports stay in the closure."""
-    return any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and (
-            is_module_value(context.type(node))
-            or any(isinstance(kind, _CODE) for kind in options_of(context.type(node)))
-        )
-        for part in (*region, backward.loss)
-        for node in ast.walk(part)
-    )
-
-
-def _changed_in_part(region: list[ast.stmt], parameters: list[str], context: Context) -> list[str]:
-    """Tensors from outside of which the region assigns to items: `outputs[i] = y`."""
-    found: dict[str, None] = {}
-    for statement in region:
-        for node in ast.walk(statement):
-            root = node.value if isinstance(node, ast.Subscript) else None
-            if (
-                isinstance(root, ast.Name)
-                and isinstance(node, ast.Subscript)
-                and isinstance(node.ctx, ast.Store)
-                and root.id in parameters
-                and is_tensor(context.type(root))
-            ):
-                found[root.id] = None
-    return list(found)
-
-
-def _in_order(bound: set[str], region: list[ast.stmt]) -> list[str]:
-    order: dict[str, None] = {}
-    for statement in region:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in bound:
-                order[node.id] = None
-    return list(order)
 
 
 def _cleared_each_time(blocks: list[list[ast.stmt]], calls: Calls, optimizer: str) -> bool:
