@@ -222,6 +222,8 @@ def test_writes_by_a_mask_choose_the_tensor_anew(port) -> None:
     assert "far = helpers.where_masked(far, mask, x)" in text
     assert "far = helpers.put_masked(far, mask, far[mask] + (x.sum()))" in text
     assert "far[mask] = 0" in text
+    body = "mask = x > 0\n        x[mask] = (x * 2)[mask]"  # whoever gave x may look at it again
+    assert "x[mask] = (x * 2)[mask]" in ported(port, FORWARD.format(body))
 
 
 def test_pops_of_the_functions_own_lists_are_written_out(port) -> None:
@@ -236,6 +238,8 @@ def test_pops_of_the_functions_own_lists_are_written_out(port) -> None:
     assert "pop()" not in text
     body = "kept = skips = []\n        y = skips.pop()\n        x = self.keep(kept)"
     assert "pop()" not in ported(port, FORWARD.format("skips = [x]\n        y = skips.pop()"))
+    assert "y = skips.pop()" in port(HEAD + FORWARD.format(body)).text
+    body = "skips = [x]\n        def take():\n            y = skips.pop()\n            return y"
     assert "y = skips.pop()" in port(HEAD + FORWARD.format(body)).text
 
 
