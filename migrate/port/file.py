@@ -25,6 +25,7 @@ from migrate.port.statements.compiled_functions import CompiledFunctions, compil
 from migrate.port.statements.list_pops import pops_written_out
 from migrate.port.statements.listed_calls import calls_on_their_own
 from migrate.port.statements.loop_variables import made_before_loops
+from migrate.port.statements.nested_tests import tests_nested
 from migrate.port.statements.partial_calls import partials_written_out
 from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.long_lines import without_long_lines
@@ -41,6 +42,7 @@ _HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
 _PASSES = (
     calls_on_their_own,
     pops_written_out,
+    tests_nested,
     made_before_branches,
     made_before_loops,
     partials_written_out,

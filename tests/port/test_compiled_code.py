@@ -38,6 +38,12 @@ def test_map_with_a_partial_becomes_a_comprehension(port) -> None:
     assert "partial" not in text
 
 
+def test_map_with_a_function_made_here_becomes_a_comprehension(port) -> None:
+    body = "merge = lambda t: t.reshape(x.shape)\n        a, b = map(merge, (x, x))"
+    assert "a, b = [merge(item) for item in (x, x)]" in ported(port, FORWARD.format(body))
+    assert "map(self.merge, (x, x))" in ported(port, FORWARD.format("map(self.merge, (x, x))"))
+
+
 def test_numpy_leaves_operations_with_tensors_to_the_tensor(port) -> None:
     body = (
         "y = np.sqrt(2) * x + np.sqrt(2) / 2 * x\n        z = self.scale * x\n        x = x * np.pi"
@@ -216,6 +222,8 @@ def test_writes_by_a_mask_choose_the_tensor_anew(port) -> None:
     assert "far = helpers.where_masked(far, mask, x)" in text
     assert "far = helpers.put_masked(far, mask, far[mask] + (x.sum()))" in text
     assert "far[mask] = 0" in text
+    body = "mask = x > 0\n        x[mask] = (x * 2)[mask]"  # whoever gave x may look at it again
+    assert "x[mask] = (x * 2)[mask]" in ported(port, FORWARD.format(body))
 
 
 def test_pops_of_the_functions_own_lists_are_written_out(port) -> None:
@@ -231,6 +239,8 @@ def test_pops_of_the_functions_own_lists_are_written_out(port) -> None:
     body = "kept = skips = []\n        y = skips.pop()\n        x = self.keep(kept)"
     assert "pop()" not in ported(port, FORWARD.format("skips = [x]\n        y = skips.pop()"))
     assert "y = skips.pop()" in port(HEAD + FORWARD.format(body)).text
+    body = "skips = [x]\n        def take():\n            y = skips.pop()\n            return y"
+    assert "y = skips.pop()" in port(HEAD + FORWARD.format(body)).text
 
 
 def test_either_of_two_truth_values_is_a_comparison(port) -> None:
@@ -240,3 +250,15 @@ def test_either_of_two_truth_values_is_a_comparison(port) -> None:
     text = ported(port, text)
     assert "assert not (exists(x) != exists(parts))" in text
     assert "x = x ^ 1" in text
+
+
+def test_a_test_of_what_a_named_tuple_holds_stands_on_its_own(port) -> None:
+    body = "if self.skip and self.args.stride == 1 and (i == o):\n            x = x + 1"
+    text = ported(port, FORWARD.format(f"i = o = 2\n        {body}"))
+    assert (
+        "if self.skip:\n            if self.args.stride == 1:\n                if i == o:" in text
+    )
+    body += "\n        else:\n            x = x + 2"
+    assert "if self.skip and self.args" in ported(
+        port, FORWARD.format(f"i = o = 2\n        {body}")
+    )

@@ -57,7 +57,10 @@ class CompiledCode(MarkerRewriter):
             if name == "map":
                 named = "item" if "item" not in self.spelling.taken else "each_item"
                 return (
-                    _comprehension(updated_node) or _of_partial(updated_node, named) or updated_node
+                    _comprehension(updated_node)
+                    or _of_partial(updated_node, named)
+                    or _of_inner(updated_node, named, self.function)
+                    or updated_node
                 )
             if name == "list" and _is_comprehension(updated_node):
                 return updated_node.args[0].value
@@ -150,6 +153,25 @@ def _of_partial(call: cst.Call, name: str) -> cst.ListComp | None:
     made = expression(f"[{function}({arguments}) for {name} in {code(call.args[1].value)}]")
     assert isinstance(made, cst.ListComp)
     return made
+
+
+def _of_inner(call: cst.Call, name: str, around: ast.AST | None) -> cst.ListComp | None:
+    """`map(merge, (q, k))` of a function that is made here, and may use other names of this one."""
+    function = call.args[0].value if len(call.args) == 2 else None
+    if not isinstance(function, cst.Name) or any(a.keyword or a.star for a in call.args):
+        return None
+    for node in ast.walk(around or ast.Module([], [])):
+        defined = isinstance(node, ast.FunctionDef) and node is not around
+        bound = isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
+        names = [t.id for t in getattr(node, "targets", ()) if isinstance(t, ast.Name)]
+        if (defined and getattr(node, "name", "") == function.value) or (
+            bound and function.value in names
+        ):
+            text = f"[{function.value}({name}) for {name} in {code(call.args[1].value)}]"
+            made = expression(text)
+            assert isinstance(made, cst.ListComp)
+            return made
+    return None
 
 
 def _all_parameters(parameters: cst.Parameters) -> list[object]:

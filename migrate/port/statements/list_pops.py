@@ -95,4 +95,11 @@ def _own_lists(function: ast.AST) -> set[str]:
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in fine
     }
-    return {name for name, own in made.items() if own} - shared
+    inner = {
+        part.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name)
+    }
+    return {name for name, own in made.items() if own} - shared - inner

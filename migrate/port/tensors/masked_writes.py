@@ -62,6 +62,7 @@ class MaskedWrites(KeptItems):
         value = statement.value
         return (
             isinstance(target.value, ast.Name)
+            and _is_made_here(target.value.id, self.function)
             and is_tensor(self.context.type(target.value))
             and not isinstance(target.slice, ast.Tuple | ast.Slice | ast.Constant)
             and is_boolean(target.slice, self.function)
@@ -69,6 +70,18 @@ class MaskedWrites(KeptItems):
             and self.is_compiled(self.function)
             and not alias_could_see(target, self.function)
         )
+
+
+def _is_made_here(name: str, function: ast.AST | None) -> bool:
+    """A variable of this function alone: whoever gave a parameter would miss the change."""
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+        for node in ast.walk(function or ast.Module([], []))
+    ) and not any(
+        isinstance(node, ast.arg) and node.arg == name
+        for node in ast.walk(function or ast.Module([], []))
+    )
 
 
 def _same_mask(value: ast.expr, mask: ast.expr) -> bool:
