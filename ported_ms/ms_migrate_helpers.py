@@ -175,6 +175,11 @@ class DistributedSampler(Sampler):
         self.epoch = epoch
 
 
+def draws_of(generator):
+    """Where to draw from: the generator, or numpy's global state."""
+    return np.random if generator is None else generator.draws
+
+
 def default_collate(batch):
     """Stack samples into one array per field; tuples, lists and dicts keep their form."""
     first = batch[0]
@@ -270,7 +275,9 @@ class DataLoader:
         self.workers = min(max(num_workers, 1), os.cpu_count())
         self.iterable = isinstance(dataset, IterableDataset)
         if sampler is None and not self.iterable:
-            sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+            sampler = SequentialSampler(dataset)
+            if shuffle:
+                sampler = RandomSampler(dataset, generator=generator)
         if batch_sampler is None and batch_size is not None and not self.iterable:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.sampler = sampler
@@ -375,13 +382,14 @@ class RandomSampler(Sampler):
         self.data_source = data_source
         self.replacement = replacement
         self.num_samples = num_samples or len(data_source)
+        self.generator = generator
 
     def __iter__(self):
-        size = len(self.data_source)
+        size, draws = len(self.data_source), draws_of(self.generator)
         if self.replacement:
-            return iter(np.random.randint(0, size, self.num_samples).tolist())
+            return iter(draws.randint(0, size, self.num_samples).tolist())
         rounds = math.ceil(self.num_samples / size)
-        order = np.concatenate([np.random.permutation(size) for _ in range(rounds)])
+        order = np.concatenate([draws.permutation(size) for _ in range(rounds)])
         return iter(order[: self.num_samples].tolist())
 
     def __len__(self):
@@ -806,10 +814,7 @@ class BatchNorm2d(nn.BatchNorm2d):
 _RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
 
 
-_NORMS = (
-    *(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm, nn.LayerNorm),
-    *(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d),
-)
+_NORMS = ("BatchNorm", "SyncBatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm")
 
 
 _NAMES_OF_NORMS = {
@@ -820,25 +825,32 @@ _NAMES_OF_NORMS = {
 }
 
 
-_LAYERS_OF_TRANSFORMERS = (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+def _is_a(cell, *classes):
+    """Of one of MindSpore's classes, for any number of axes; some exist on few devices, and a
+    class of the program's own may be called the same.
+    """
+    return any(
+        base.__name__.startswith(classes) and base.__module__.startswith("mindspore.")
+        for base in type(cell).__mro__
+    )
 
 
 def _torch_local(cell, name):
     """What torch calls a parameter of a layer."""
-    if isinstance(cell, _NORMS):
-        return _NAMES_OF_NORMS.get(name, name)
-    if isinstance(cell, nn.Embedding) and name == "embedding_table":
-        return "weight"
-    if isinstance(cell, nn.PReLU) and name == "w":
+    if name in _NAMES_OF_NORMS and _is_a(cell, *_NORMS):
+        return _NAMES_OF_NORMS[name]
+    if (name == "embedding_table" and _is_a(cell, "Embedding")) or (
+        name == "w" and _is_a(cell, "PReLU")
+    ):
         return "weight"
     return name
 
 
 def _torch_child(cell, name):
     """What torch calls a part of a layer; nothing where torch has no such part."""
-    if isinstance(cell, nn.BatchNorm3d) and name == "bn2d":
+    if name == "bn2d" and _is_a(cell, "BatchNorm3d"):
         return ""
-    if isinstance(cell, _LAYERS_OF_TRANSFORMERS) and name in ("dense1", "dense2"):
+    if name in ("dense1", "dense2") and _is_a(cell, "TransformerEncoder", "TransformerDecoder"):
         return name.replace("dense", "linear")
     return name
 

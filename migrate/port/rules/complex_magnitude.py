@@ -6,7 +6,7 @@ import ast
 
 from migrate.port.calls.call import Call
 from migrate.port.rules import becomes, rule
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
 from migrate.port.tensors.origins import is_complex
 
 

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import libcst as cst
 
-from migrate.port.syntax.nodes import code
+from migrate.port.syntax.text import code
+from migrate.port.syntax.walk import walked
 
 
 def tests_nested(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
     """One `if` for each part: those that are constants are settled on their own."""
     if " and " not in text:
         return function
-    changed = function.visit(_Nest())
-    assert isinstance(changed, cst.FunctionDef)
-    return changed
+    return walked(function, _Nest())
 
 
 class _Nest(cst.CSTTransformer):
