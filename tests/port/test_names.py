@@ -188,13 +188,14 @@ def test_an_annotation_without_counterpart_is_quoted_as_a_whole(port) -> None:
         class Net(nn.Module):
             fused: torch.jit.Final[bool]
 
-            def draw(self, g: Optional[torch.Generator] = None, h: torch.Generator | None = None):
+            def draw(self, g: Optional[torch.jit.ScriptModule] = None, h: torch.jit.ScriptModule | None = None):
                 return g
         """
     )
     assert "fused: 'torch.jit.Final[bool]'" in ported.text
     assert (
-        "g: 'Optional[torch.Generator]' = None, h: 'torch.Generator | None' = None" in ported.text
+        "g: 'Optional[torch.jit.ScriptModule]' = None, h: 'torch.jit.ScriptModule | None' = None"
+        in ported.text
     )
 
 
