@@ -1,8 +1,12 @@
-"""Two torch processes as one group, formed on this machine alone: no host name is looked up."""
+"""Two torch processes as one group, formed on this machine alone: no host name is looked up.
+
+python tests/torch_group.py PROGRAM ARGUMENTS...   what each process of the group runs
+"""
 
 from __future__ import annotations
 
 import os
+import runpy
 import socket
 import subprocess
 import sys
@@ -28,7 +32,7 @@ def run_two(program: Path | str, *arguments: object, cwd: Path) -> str:
             [
                 *(sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2"),
                 *("--master_addr=127.0.0.1", f"--master_port={free_port()}", "--"),
-                *map(str, (program, *arguments)),
+                *map(str, (Path(__file__).resolve(), program, *arguments)),
             ],
             cwd=cwd,
             env=environment,
@@ -42,3 +46,18 @@ def run_two(program: Path | str, *arguments: object, cwd: Path) -> str:
             break
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
+
+
+def main(program: str) -> None:
+    """Run a program and leave at once: torch's threads now and then abort a process that is
+    taken down on a busy machine, with all its work done.
+    """
+    sys.argv = sys.argv[1:]
+    sys.path[0] = str(Path(program).resolve().parent)
+    runpy.run_path(program, run_name="__main__")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

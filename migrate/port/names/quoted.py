@@ -6,13 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from migrate.port.names.references import References
+    from migrate.port.names.library_names import LibraryNames
 
 
 class Spelled(ast.NodeTransformer):
     """Puts MindSpore's names into a parsed annotation."""
 
-    def __init__(self, references: References) -> None:
+    def __init__(self, references: LibraryNames) -> None:
         self.references = references
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
