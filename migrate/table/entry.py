@@ -32,6 +32,10 @@ def version_key(version: str) -> int:
     return VERSIONS.index(version) if version else -1
 
 
+# Rules that change a call only where the code shows what it is given: complex or whole numbers.
+_OF_KNOWN_VALUES = frozenset({"complex_magnitude", "counted_input"})
+
+
 @dataclass(frozen=True, slots=True)
 class Overload:
     """How one form of a call is carried over. Most APIs have exactly one form."""
@@ -71,9 +75,10 @@ class Overload:
 
     @property
     def plain(self) -> bool:
-        """Nothing but the name changes."""
+        """Nothing but the name changes, whatever is given."""
+        changing = set(self.rules) - _OF_KNOWN_VALUES
         return bool(self.mindspore) and not (
-            self.rename or self.pin or self.values or self.rules or self.emit or self.helper
+            self.rename or self.pin or self.values or changing or self.emit or self.helper
         )
 
 

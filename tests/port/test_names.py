@@ -183,20 +183,19 @@ def test_an_annotation_without_counterpart_is_quoted_as_a_whole(port) -> None:
         from typing import Optional
         import torch
         from torch import nn
+        from torch.jit import ScriptModule
 
 
         class Net(nn.Module):
             fused: torch.jit.Final[bool]
 
-            def draw(self, g: Optional[torch.jit.ScriptModule] = None, h: torch.jit.ScriptModule | None = None):
+            def draw(self, g: Optional[ScriptModule] = None, h: ScriptModule | None = None):
                 return g
         """
     )
     assert "fused: 'torch.jit.Final[bool]'" in ported.text
-    assert (
-        "g: 'Optional[torch.jit.ScriptModule]' = None, h: 'torch.jit.ScriptModule | None' = None"
-        in ported.text
-    )
+    assert "g: 'Optional[torch.jit.ScriptModule]' = None," in ported.text
+    assert "h: 'torch.jit.ScriptModule | None' = None" in ported.text
 
 
 def test_private_bases_of_losses(port) -> None:
