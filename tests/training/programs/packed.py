@@ -24,15 +24,14 @@ class Classifier(nn.Module):
     def __init__(self, kind):
         super().__init__()
         if kind in ["LSTM", "GRU"]:
-            self.rnn = getattr(nn, kind)(6, 5, bidirectional=True, batch_first=True)
-        self.fc = nn.Linear(20, 4)
+            self.rnn = getattr(nn, kind)(6, 5, batch_first=True)
+        self.fc = nn.Linear(10, 4)
 
     def forward(self, text, lengths):
         packed = pack_padded_sequence(text, lengths.cpu(), batch_first=True)
         packed, hidden = self.rnn(packed)
         output, _ = pad_packed_sequence(packed, batch_first=True)
-        hidden = torch.cat((hidden[-2], hidden[-1]), dim=1)
-        return self.fc(torch.cat((hidden, output.sum(1)), dim=1))
+        return self.fc(torch.cat((hidden[-1], output.sum(1)), dim=1))
 
 
 rows, labels = toy(16, (5, 6))
