@@ -14,6 +14,7 @@ def test_members_are_those_of_torch(run_in_worker):
         from mindspore import Parameter, Tensor, nn
 
         from migrate.port.helpers import modules_members as ours
+        from migrate.port.helpers import modules_parameter_names as names
 
         class Theirs(torch.nn.Module):
             def __init__(self):
@@ -40,7 +41,7 @@ def test_members_are_those_of_torch(run_in_worker):
             ),
             "own parameters": (
                 [n for n, _ in theirs.named_parameters(prefix="a", recurse=False)],
-                [n for n, _ in ours.named_parameters(net, prefix="a", recurse=False)],
+                [n for n, _ in names.named_parameters(net, prefix="a", recurse=False)],
             ),
             "buffers": (len(counted), len(list(ours.buffers(net)))),
         }
@@ -164,3 +165,54 @@ def test_initialisers_are_those_of_torch(run_in_worker):
     assert kept == (True, "Float16")
     assert -0.5 <= low < -0.49 and 1.99 < high <= 2.0
     assert abs(mean - 0.75) < 0.02 and abs(variance - 2.5**2 / 12) < 0.02
+
+
+def test_names_are_those_of_torch(run_in_worker):
+    def names():
+        import torch
+        from mindspore import nn
+
+        from migrate.port.helpers import modules_parameter_names as ours
+        from migrate.port.helpers.train_tools import load_state_dict
+
+        class Theirs(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words = torch.nn.Embedding(4, 4)
+                self.volumes = torch.nn.BatchNorm3d(3)
+                self.norms = torch.nn.Sequential(torch.nn.LayerNorm(4), torch.nn.GroupNorm(2, 4))
+                self.act = torch.nn.PReLU()
+                self.layer = torch.nn.TransformerEncoderLayer(4, 2, 8)
+                self.gamma = torch.nn.Parameter(torch.ones(1))
+
+        class Net(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                self.words = nn.Embedding(4, 4)
+                self.volumes = nn.BatchNorm3d(3)
+                self.norms = nn.SequentialCell(nn.LayerNorm((4,)), nn.GroupNorm(2, 4))
+                self.act = nn.PReLU()
+                self.layer = nn.TransformerEncoderLayer(4, 2, 8)
+                self.gamma = nn.Dense(1, 1).weight.clone()
+                self.gamma.name = "gamma"
+
+        theirs, net = Theirs(), Net()
+        state = {n: v for n, v in theirs.state_dict().items() if "num_batches" not in n}
+        same = {name: value + 1 for name, value in ours.state_dict(net).items()}
+        missing, unexpected = load_state_dict(net, same)
+        load_state_dict(net, dict(net.parameters_and_names()), strict=False)
+        return {
+            "parameters": (
+                {n for n, _ in theirs.named_parameters()},
+                {n for n, _ in ours.named_parameters(net)},
+            ),
+            "buffers": (
+                {"volumes.running_mean", "volumes.running_var"},
+                {n for n, _ in ours.named_buffers(net)},
+            ),
+            "state": (set(state), set(ours.state_dict(net))),
+            "loaded": (([], []), (missing, unexpected)),
+        }
+
+    for name, (wanted, got) in run_in_worker(names).items():
+        assert got == wanted, name
