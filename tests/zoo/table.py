@@ -81,14 +81,14 @@ def _summary(wanted: list[Case], results: dict[str, Any]) -> str:
 
 def _table(rows: list[Case], results: dict[str, Any]) -> list[str]:
     lines = [
-        "| builder | input | forward | loss | gradients | graph | seconds | cause |",
-        "|---|---|---|---|---|---|---|---|",
+        "| builder | input | forward | loss | gradients | graph | seconds | run on | cause |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for case in rows:
         row = results.get(case.name)
         if row is None:
             why = f": needs about {case.memory} GB of memory" if case.memory > _PLENTY else ""
-            lines.append(f"| {case.name} | {_by(case.input)} | | | | | | not run yet{why} |")
+            lines.append(f"| {case.name} | {_by(case.input)} | | | | | | | not run yet{why} |")
             continue
         first = row["modes"].get("pynative", {})
         cells = [_stage(first, stage) for stage in ("outputs", "loss", "gradients")]
@@ -96,7 +96,7 @@ def _table(rows: list[Case], results: dict[str, Any]) -> list[str]:
         cells.append(_graph(graph))
         lines.append(
             f"| {case.name} | {_by(row['input'])} | {' | '.join(cells)} | "
-            f"{row['seconds']:.0f} | {row['cause']} |"
+            f"{row['seconds']:.0f} | {row['date']} | {row['cause']} |"
         )
     return lines
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 _NARROWEST, _WIDEST = 100, 120  # a file's own longest line counts in between
 _BRACKETS = _OPEN, _CLOSE = "([{", ")]}"
 _JOINS = (".", "->")
+_ODD = (tokenize.COMMENT, tokenize.ERRORTOKEN)
 _SHARE = 3  # brackets that hold less than a third of a line do not shorten it
 
 
@@ -26,13 +27,16 @@ def without_long_lines(code: str, source: str) -> str:
     if max(map(len, lines)) <= width:
         return code
     known = set(before)
-    long = {at for at, line in enumerate(lines, 1) if len(line) > width and line not in known}
-    if not long:
-        return code
-    for at, line in _whole_lines(code, long).items():
-        lines[at - 1] = "\n".join(_broken(line, width))
-    broken = "\n".join(lines)
-    return broken if _same_program(code, broken) else code
+    split = False
+    new = list(lines)
+    for at, text in enumerate(lines):
+        if len(text) > width and text not in known:
+            line = _whole_line(text, lines[:at])
+            if line is not None:
+                new[at] = "\n".join(_broken(line, width))
+                split |= line.inside and new[at] != text
+    broken = "\n".join(new)
+    return code if split and not _is_python(broken) else broken
 
 
 @dataclass(slots=True)
@@ -47,30 +51,17 @@ class _Line:
         return len(self.indent) + len(self.text) <= width
 
 
-def _whole_lines(code: str, wanted: set[int]) -> dict[int, _Line]:
-    """Those of the lines that can be broken by themselves: no comment, no piece of a longer string,
-    no bracket that another line opens or closes.
+def _whole_line(text: str, above: list[str]) -> _Line | None:
+    """A line that can be broken by itself: no comment, no piece of a longer string, no bracket that
+    another line opens or closes.
     """
-    texts = code.split("\n")
-    depth = 0
-    found: dict[int, _Line] = {}
-    spoiled: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(code).readline):
-        at = token.start[0]
-        if token.type == tokenize.COMMENT or token.end[0] != at:
-            spoiled |= {at, token.end[0]}
-        if at in wanted and at not in found and token.string.strip():
-            indent = texts[at - 1][: token.start[1]]
-            if indent.strip():  # behind the end of a string of several lines
-                spoiled.add(at)
-            found[at] = _Line(indent, texts[at - 1][token.start[1] :].rstrip(), depth > 0)
-        if token.type == tokenize.OP:
-            depth += (token.string in _OPEN) - (token.string in _CLOSE)
-    return {
-        at: line
-        for at, line in found.items()
-        if at not in spoiled and _pieces(line.text) is not None
-    }
+    bare = text.strip()
+    tokens = _pieces(bare)
+    if tokens is None or any(token.type in _ODD for token in tokens):
+        return None
+    last = next((line.strip() for line in reversed(above) if line.strip()), "")
+    inside = last.endswith((",", "(", "[", "{")) and not last.startswith("#")
+    return _Line(text[: len(text) - len(text.lstrip())], bare, inside)
 
 
 def _broken(line: _Line, width: int) -> list[str]:
@@ -155,5 +146,9 @@ def _pieces(text: str) -> list[tokenize.TokenInfo] | None:
         return None
 
 
-def _same_program(one: str, other: str) -> bool:
-    return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
+def _is_python(code: str) -> bool:
+    try:
+        ast.parse(code)
+    except SyntaxError:
+        return False
+    return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from migrate.port.syntax.every_node import every_node
+
 _DEPTH = 6
 _COMPLEX = re.compile(r"view_as_complex|polar|complex|[rh]?fft[2n]?|ifft[2n]?|as_complex")
 _COUNTS = re.compile(r"arange|randint|argmax|argmin|argsort|long|int|nonzero|bincount")
@@ -80,7 +82,7 @@ def _assigned(name: ast.Name, around: ast.AST | None) -> list[ast.expr]:
     """All that the function gives a variable, but in terms of itself."""
     return [
         part.value
-        for part in (ast.walk(around) if around is not None else ())
+        for part in (every_node(around) if around is not None else ())
         if isinstance(part, ast.Assign)
         and any(isinstance(target, ast.Name) and target.id == name.id for target in part.targets)
         and not any(isinstance(n, ast.Name) and n.id == name.id for n in ast.walk(part.value))

@@ -14,6 +14,7 @@ from migrate.port.syntax.nodes import atomic, expression
 from migrate.port.tensors.origins import is_complex
 from migrate.resolve.values import BOOL, options_of, same
 
+_MAKERS = ("complex", "polar", "fft")  # most files name none of them
 Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
 
 
@@ -31,7 +32,9 @@ class PartialOperators(CompiledCode):
             return updated_node
         if self._complex_left is None:
             scope = self.context.resolution.scope
-            self._complex_left = _complex_products(scope.tree) if scope else set()
+            text = "\n".join(self.context.lines)
+            makes = scope is not None and any(word in text for word in _MAKERS)
+            self._complex_left = _complex_products(scope.tree) if scope and makes else set()
         depth, leaf = 0, original_node.left
         while isinstance(leaf, cst.BinaryOperation):
             depth, leaf = depth + 1, leaf.left
