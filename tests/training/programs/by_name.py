@@ -12,10 +12,11 @@ class Net(nn.Module):
         self.LayerNorm = nn.LayerNorm(6)
         self.norm = nn.BatchNorm1d(6)
         self.act = nn.PReLU()
+        self.gamma = nn.Parameter(torch.ones(6))  # of the program's own: no norm's
         self.head = nn.Linear(6, 4)
 
     def forward(self, index):
-        return self.head(self.act(self.LayerNorm(self.norm(self.words(index)))))
+        return self.head(self.act(self.LayerNorm(self.norm(self.words(index)))) * self.gamma)
 
 
 net = fill(Net())
@@ -45,3 +46,5 @@ left, _ = other.load_state_dict(known, strict=False)
 print(len([name for name in left if not name.endswith("num_batches_tracked")]))
 print(f"{dict(other.named_buffers())['norm.running_var'].sum().item():.5f}")
 print(sum("weight" in name for name, _ in other.named_parameters()))
+print([int(name.endswith("gamma")) for name, _ in net.named_parameters()])
+print(int(all(name in state for name, _ in net.named_parameters())))
