@@ -148,6 +148,10 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
     2.10's own one gives gradients of weight and bias that nobody has summed up.
     """
     batch, channels = input.shape[0], input.shape[1]
+    if channels % num_groups != 0:
+        raise ValueError(f"{channels} channels do not make {num_groups} groups of one size")
+    if 0 in input.shape:
+        return ops.group_norm(input, num_groups, weight, bias, eps)
     lanes = input.reshape((batch, num_groups, -1))
     mean = ops.mean(lanes, axis=2, keep_dims=True)
     inverse = ops.rsqrt(ops.mean(ops.square(lanes - mean), axis=2, keep_dims=True) + eps)
