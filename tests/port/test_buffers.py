@@ -71,3 +71,23 @@ def test_who_needs_the_old_value_gets_a_copy(port) -> None:
 def test_what_keeps_the_value_is_no_change(port) -> None:
     text = lines(port, "def forward(self, x):\n    return x + self.fixed.requires_grad_(False)\n")
     assert 'self.register_buffer("fixed", ops.ones(3))' in text
+
+
+def test_a_parameter_made_where_the_network_runs_is_reported(port) -> None:
+    source = """\
+        import torch
+        from torch import nn
+
+
+        class Codes(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Parameter(torch.ones(2))
+
+            def forward(self, x):
+                self.table = nn.Parameter(0.9 * self.table + 0.1 * x)
+                return x
+        """
+    assert [finding.code for finding in port(source).findings] == ["MS408"]
+    moved = source.replace("self.table = nn.Parameter(0.9", "self.table.data.copy_(0.9")
+    assert not port(moved).findings

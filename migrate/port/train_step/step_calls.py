@@ -6,6 +6,7 @@ import ast
 
 import libcst as cst
 
+from migrate.port.calls.call import Refusal
 from migrate.port.context import Context
 from migrate.port.statements.blocks import BlockRewriter
 from migrate.port.syntax.every_node import every_node, nodes_of
@@ -25,6 +26,14 @@ _AUTOCAST = frozenset(
 )
 
 _LISTS = frozenset({"torch.nn.Module.parameters", "torch.nn.Module.named_parameters"})
+
+
+_NEW_PARAMETER = Refusal(
+    "a Parameter is made anew where the network runs: torch's optimizers go on with the old one, "
+    "MindSpore's with the new values, and Graph mode does not compile it",
+    "make it in __init__ and assign values: self.weight.data.copy_(...)",
+    "MS408",
+)
 
 
 class StepCalls(BlockRewriter):
@@ -118,6 +127,8 @@ class StepCalls(BlockRewriter):
             return new.with_changes(func=expression("self.construct"))
         if usage is None:
             return as_list(new) if id(partner) in self.in_step else new
+        if usage.api == "torch.nn.Parameter" and getattr(self.function, "name", "") == "forward":
+            self.flag(partner, _NEW_PARAMETER)
         if usage.api in _LISTS and id(partner) in self.in_step:
             return self._in_front(self.in_step[id(partner)], usage.api, new)
         if usage.api == "torch.optim.AdamW" and cycles_momentum(self.context.modules.project):
