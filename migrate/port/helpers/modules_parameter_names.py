@@ -102,7 +102,7 @@ def answers_itself(module, method):
     """What is no Cell, or is one with a method of its own of this name; super() has none."""
     if isinstance(module, super):
         return False
-    return getattr(type(module), method) is not getattr(nn.Cell, method, None)
+    return getattr(type(module), method, None) is not getattr(nn.Cell, method)
 
 
 def state_dict(module, prefix=""):
