@@ -32,6 +32,7 @@ from migrate.port.syntax.long_lines import without_long_lines
 from migrate.port.syntax.one_a_line import one_a_line
 from migrate.port.syntax.spelling import HELPERS, Spelling
 from migrate.port.syntax.walk import walked
+from migrate.port.train_step.closures import closures_called_apart
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
 from migrate.resolve.members import class_is_module
@@ -86,6 +87,7 @@ def port_file(
         text = source.read() if text is None else text
     except ReadProblem as problem:
         return PortedFile(source, "", problem=problem.finding)
+    text = closures_called_apart(text)
     resolution = resolver.file(source, keep_types=True, text=text)
     if resolution.problem is not None:
         return PortedFile(source, text, problem=resolution.problem)

@@ -356,3 +356,37 @@ def test_a_step_on_one_line_is_a_step(port) -> None:
     assert "c = 3; d = 4\n" in text
     assert "    loss, grads = grad_step(x)\n    opt(grads)" in text
     assert "# all" in text
+
+
+CLOSURE = """\
+import torch
+from torch import nn
+
+net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in batches:
+    def closure():
+        opt.zero_grad()
+        loss = net(x).mean()
+        loss.backward()
+        return loss
+
+    loss = opt.step(closure)
+"""
+
+
+def test_a_closure_is_called_once_and_then_the_step_is_taken(port) -> None:
+    result = port(CLOSURE)
+    assert not result.findings
+    assert "    loss = closure()\n    opt(helpers.ParameterGradients(" in result.text
+    named = port(CLOSURE.replace("opt.step(closure)", "opt.step(closure=closure)"))
+    assert named.text == result.text
+
+
+def test_an_optimizer_that_calls_its_closure_many_times_is_reported(port) -> None:
+    assert port(CLOSURE.replace("SGD", "LBFGS")).findings
+
+
+def test_other_steps_with_an_argument_stay(port) -> None:
+    text = "def closure():\n    return 1\n\n\nvalue = machine.step(closure)\n"
+    assert port(text).text == text
