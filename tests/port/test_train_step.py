@@ -385,6 +385,8 @@ def test_a_closure_is_called_once_and_then_the_step_is_taken(port) -> None:
 
 def test_an_optimizer_that_calls_its_closure_many_times_is_reported(port) -> None:
     assert port(CLOSURE.replace("SGD", "LBFGS")).findings
+    own = CLOSURE.replace("torch.optim.SGD(net.parameters(), lr=0.1)", "Sharp(torch.optim.SGD(w))")
+    assert "closure(); " not in port(own).text and "opt.step(closure)" in port(own).text
 
 
 def test_other_steps_with_an_argument_stay(port) -> None:

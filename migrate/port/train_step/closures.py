@@ -10,6 +10,8 @@ import re
 
 _STEP_WITH = re.compile(r"\.step\(\s*(closure\s*=\s*)?[A-Za-z_]\w*\s*\)")
 _MANY_TIMES = "LBFGS"
+# Anything else may call its closure as often as it likes, as sharpness-aware optimizers do.
+_ONCE = re.compile(r"SGD|ASGD|Adam|AdamW|Adamax|NAdam|RAdam|Adagrad|Adadelta|RMSprop|Rprop")
 
 
 def closures_called_apart(text: str) -> str:
@@ -21,6 +23,9 @@ def closures_called_apart(text: str) -> str:
     except (SyntaxError, ValueError, RecursionError):
         return text
     lines = text.split("\n")
+    made = _made(tree)
+    if not any(_ONCE.fullmatch(name) for names in made.values() for name in names):
+        return text
     closures = {
         node.name
         for node in ast.walk(tree)
@@ -30,6 +35,10 @@ def closures_called_apart(text: str) -> str:
         call = node.value if isinstance(node, ast.Assign | ast.Expr) else None
         name = _closure_of(call)
         if name in closures and isinstance(call, ast.Call) and call.lineno == call.end_lineno:
+            assert isinstance(call.func, ast.Attribute)
+            makers = made.get(ast.unparse(call.func.value), set())
+            if not all(map(_ONCE.fullmatch, makers)):
+                continue
             line = lines[call.lineno - 1].encode()
             start, end = call.col_offset, call.end_col_offset
             function = ast.unparse(call.func)
@@ -37,6 +46,19 @@ def closures_called_apart(text: str) -> str:
                 line[:start] + f"{name}(); {function}()".encode() + line[end:]
             ).decode()
     return "\n".join(lines)
+
+
+def _made(tree: ast.Module) -> dict[str, set[str]]:
+    """By what each variable is made; under an empty name, what is made without one."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            found.setdefault("", set()).add(ast.unparse(node.func).rpartition(".")[2])
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            for target in node.targets:
+                maker = ast.unparse(node.value.func).rpartition(".")[2]
+                found.setdefault(ast.unparse(target), set()).add(maker)
+    return found
 
 
 def _is_closure(function: ast.FunctionDef) -> bool:
