@@ -21,6 +21,7 @@ from migrate.table.signature import Parameter, Signature
 
 _TYPE_NAMES = {
     "numpy.ndarray": {"ndarray", "sequence"},
+    "numpy.generic": {"ndarray", "sequence", "int", "float", "number"},
     "builtins.int": {"int", "number"},
     "builtins.bool": {"bool", "int", "number"},
     "builtins.float": {"float", "number"},
@@ -79,6 +80,23 @@ def fits(
         elif parameter.required and not starred:
             return False
     return True
+
+
+def has_what_it_needs(entry: Entry, call: ast.Call) -> bool:
+    """Some form has all its required arguments; `a.transpose()` can only be numpy's."""
+    spread = any(isinstance(a, ast.Starred) for a in call.args)
+    if spread or any(keyword.arg is None for keyword in call.keywords):
+        return True
+    given = {keyword.arg for keyword in call.keywords}
+    return any(
+        signature is None
+        or all(
+            parameter.name in given
+            for parameter in signature.positional[len(call.args) :]
+            if parameter.required
+        )
+        for signature in (form.signature for form in entry.overloads)
+    )
 
 
 def accepts(parameter: Parameter, value: Value) -> bool:

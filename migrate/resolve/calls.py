@@ -10,6 +10,7 @@ from migrate.resolve.containers import CONTAINERS, call_method, fill
 from migrate.resolve.expressions import NAMES, Expressions
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.members import class_is_module
+from migrate.resolve.numpy_results import numpy_result
 from migrate.resolve.types import from_word, item_of, named_instance
 from migrate.resolve.values import (
     FLOAT,
@@ -30,7 +31,6 @@ from migrate.resolve.values import (
     SuperOf,
     Value,
     external,
-    instance,
     is_tensor,
     join,
     options_of,
@@ -264,7 +264,7 @@ class Calls(Expressions):
         if root == "math":
             return FLOAT
         if root == "numpy" and rest[:1].islower():
-            return instance("numpy.ndarray")
+            return numpy_result(rest)
         return UNKNOWN
 
     def _row_result(

@@ -8,6 +8,7 @@ from typing import Any
 
 from migrate.resolve.class_tests import SEVERAL
 from migrate.resolve.members import Members
+from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.types import as_instance, item_of, subscripted
 from migrate.resolve.values import (
     BOOL,
@@ -162,7 +163,7 @@ class Expressions(Members):
                     kind = option.kind if isinstance(option, ListOf) else "tuple"
                     return ListOf(mixed, kind)
         for side in (left, right):
-            if isinstance(side, Instance) and side.cls == "numpy.ndarray":
+            if isinstance(side, Instance) and is_numpy(side.cls):
                 return side
         if isinstance(left, Known) and isinstance(right, Known) and left.value is not None:
             return type_of_constant(left) if type(left.value) is type(right.value) else UNKNOWN

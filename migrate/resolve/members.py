@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrate.resolve.binding import has_what_it_needs
 from migrate.resolve.frames import Frame
 from migrate.resolve.hierarchy import ancestors
 from migrate.resolve.module_names import MODULE_METHODS, says_module
 from migrate.resolve.modules import Lazy, Modules, ModuleScope
+from migrate.resolve.numpy_results import array_member, is_numpy
 from migrate.resolve.outline import Deferred
 from migrate.resolve.tensor_names import (
     DISTINCTIVE,
@@ -23,10 +25,8 @@ from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
     MODULE,
     PARAMETER,
-    SIZE,
     TENSOR,
     UNKNOWN,
-    CallableOf,
     ClassNameOf,
     ClassOf,
     Container,
@@ -197,8 +197,8 @@ class Members:
         return None
 
     def _of_library(self, cls: str, name: str, receiver: Value) -> tuple[Value, str]:
-        if cls == "numpy.ndarray":
-            return (SIZE if name == "shape" else CallableOf(receiver)), ""
+        if is_numpy(cls):
+            return array_member(name), ""
         if cls.partition(".")[0] not in self.table.roots:
             return UNKNOWN, ""
         if cls == "torch.Tensor" and name in MAPPING_METHODS:
@@ -284,7 +284,9 @@ class Members:
         if row is not None and name in MODULE_METHODS:
             self.record(node, f"torch.nn.Module.{name}", "unknown")
         elif form == "call" and name not in PYTHON_METHODS and self._is_tensor_method(name):
-            self.record(node, f"torch.Tensor.{name}", "unknown")
+            entry = self.table.get(f"torch.Tensor.{name}")
+            if entry is None or called is None or has_what_it_needs(entry, called):
+                self.record(node, f"torch.Tensor.{name}", "unknown")
         return UNKNOWN
 
     def _is_called_here(self, node: ast.expr) -> bool:

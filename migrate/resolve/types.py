@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from migrate.resolve.hierarchy import instances_of, is_module
+from migrate.resolve.numpy_results import ENTRY, is_numpy
 from migrate.resolve.values import (
     BOOL,
     FLOAT,
@@ -192,8 +193,8 @@ def item_of(value: Value) -> Value:
                 result = join(result, option.item if isinstance(option, Container) else MODULE)
             elif option.cls == "torch.nn.ModuleDict":
                 result = join(result, STR)
-            elif option.cls == "numpy.ndarray":
-                result = join(result, option)
+            elif is_numpy(option.cls):
+                result = join(result, ENTRY)
             elif option.cls == "torch.utils.data.DataLoader":
                 result = join(result, ListOf(TENSOR))  # a batch: tensors, by position or by key
             elif option.cls == "torch.nn.ParameterList":

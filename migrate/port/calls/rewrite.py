@@ -240,10 +240,11 @@ class CallRewriter(CallSurroundings):
         try:
             return write_first(calls, self.spelling, self.rules)
         except Refusal as refusal:
-            twice = refusal.code == "MS313" and len(entry.overloads) == 1
+            twice = refusal.code == "MS313"
             if not twice and not self._takes_dtype(entry, calls[0]):
                 raise
-        name = signature_helper(entry, self.context, derive=False)
+        form = calls[0].overload if twice else None
+        name = signature_helper(entry, self.context, derive=False, form=form)
         return calls[0], arguments_kept(calls[0], self.spelling.name(f"helpers.{name}"))
 
     def _takes_dtype(self, entry: Entry, call: Call) -> bool:

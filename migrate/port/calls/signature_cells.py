@@ -9,6 +9,7 @@ every argument is a name.
 from __future__ import annotations
 
 import keyword
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from migrate.port.context import Context
 
 
-def signature_helper(entry: Entry, context: Context, *, derive: bool) -> str:
-    """The name of the helper that has torch's signature for this row.
+def signature_helper(
+    entry: Entry, context: Context, *, derive: bool, form: Overload | None = None
+) -> str:
+    """The name of the helper that has torch's signature for this row, or for one form of it.
 
     Made from the row if nobody wrote it.
     """
@@ -42,6 +45,10 @@ def signature_helper(entry: Entry, context: Context, *, derive: bool) -> str:
     known_as = name if entry.kind == "class" and not is_imported_alone(entry) else qualified
     if known_as in context.helpers:
         known_as = qualified
+    if form is not None and len(entry.overloads) > 1:
+        place = entry.overloads.index(form)
+        known_as = f"{qualified}_{place + 1}" if place else qualified
+        entry = replace(entry, overloads=(form,))
     if known_as not in context.generated:
         text, helpers = signature_source(entry, known_as, derive=derive)
         context.generated[known_as] = text

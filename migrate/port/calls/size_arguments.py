@@ -17,6 +17,8 @@ def settle_sizes(call: Call) -> None:
     """Give every size the form that MindSpore takes, or leave it to the helper that asks at run
     time.
     """
+    if not (call.target or call.emit or call.overload.rules):
+        return  # the helper is the only form, and takes them all
     one_axis = call.entry.torch.endswith("1d")
     for name in _SIZES:
         if name in call.slots:

@@ -48,6 +48,8 @@ def backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs=
         raise NotImplementedError("gradients of gradients are not complete in PyNative mode")
     parameters = {id(p): p for optimizer in _trained for p in optimizer.parameters}
     parameters = [p for p in parameters.values() if p.requires_grad]
+    if not parameters:
+        return  # a backward pass on trial: no optimizer will use it
     start = ops.ones_like(loss) if gradient is None else gradient
     ways = (bool(retain_graph), False, tuple(parameters), True)
     found = run_backward((loss,), (start,), *ways, accumulate_grad=False)

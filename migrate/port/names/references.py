@@ -9,6 +9,7 @@ import libcst as cst
 from migrate.port.calls.call import Refusal
 from migrate.port.context import Context, is_module_value
 from migrate.port.names.class_questions import classes_to_ask_for
+from migrate.port.names.flat_weights import FLAT, flat_weights
 from migrate.port.names.library_names import LibraryNames
 from migrate.port.names.looked_up import find_looked_up
 from migrate.port.names.recompute_tests import recompute_tests
@@ -35,6 +36,7 @@ class References(LibraryNames):
         self.looked_up = find_looked_up(tree, context)
         self._namespaces = {id(found.owner.node) for found in self.looked_up.values()}
         self._replaced_later = replaced_later(tree)
+        self._flat_weights = flat_weights(tree, context)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
             set()
@@ -234,7 +236,9 @@ class References(LibraryNames):
                     "give it a name first",
                     "MS313",
                 )
-            return fill(main.emit, {"self": receiver}, self.spelling.name)
+            member = fill(main.emit, {"self": receiver}, self.spelling.name)
+            by_axes = entry.torch in FLAT and id(usage.node) in self._flat_weights
+            return expression(f"{code(member)}.squeeze(2)") if by_axes else member
         if main.mindspore and entry.kind == "attribute":
             return cst.Attribute(
                 value=atomic(receiver), attr=cst.Name(main.mindspore.rpartition(".")[2])

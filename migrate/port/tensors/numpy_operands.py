@@ -13,6 +13,7 @@ from migrate.port.context import Context
 from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.nodes import expression
 from migrate.port.tensors.partial_operators import PartialOperators, Spine
+from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.values import Instance, Known, is_tensor, options_of
 
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.bool"})
@@ -64,7 +65,7 @@ def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]
 
 def _is_numpy(value: object) -> bool:
     return any(
-        isinstance(option, Instance) and option.cls == "numpy.ndarray"
+        isinstance(option, Instance) and is_numpy(option.cls)
         for option in options_of(value)  # type: ignore[arg-type]
     )
 

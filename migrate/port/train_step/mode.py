@@ -39,7 +39,7 @@ def find_switches(
 ) -> None:
     """Add what the models that are called in `home`, a body with a training step, need."""
     short_lived = _of_comprehensions(home)
-    for model in models_called(own_calls(home), context):
+    for model in models_called(own_calls(home.body), context):
         if model.partition(".")[0] in short_lived:
             continue
         _follow(model, home, _first_use(home, model), tree, context, switches, _DEPTH)
@@ -189,7 +189,7 @@ def _sounds_like_model(node: ast.expr) -> bool:
 
 def _first_use(home: ast.Module | Function, model: str) -> int:
     """The line of the first call; of a model that is only handed on, where that is last done."""
-    calls = own_calls(home)
+    calls = own_calls(home.body)
     called = [call.lineno for call in calls if ast.unparse(call.func) == model]
     handed = [c.lineno for c in calls if any(ast.unparse(a) == model for a in c.args)]
     return min(called, default=max(handed, default=10**9))
@@ -198,7 +198,9 @@ def _first_use(home: ast.Module | Function, model: str) -> int:
 def _mode_is_set(home: ast.Module | Function, model: str, line: int) -> bool:
     """`model.train()` or `model.eval()` stands before this line."""
     wanted = {f"{model}.train", f"{model}.eval"}
-    return any(call.lineno <= line and ast.unparse(call.func) in wanted for call in own_calls(home))
+    return any(
+        call.lineno <= line and ast.unparse(call.func) in wanted for call in own_calls(home.body)
+    )
 
 
 def _built(home: ast.Module | Function, model: str, tree: ast.Module) -> ast.stmt | None:
@@ -296,15 +298,15 @@ def _callers(
     return [
         (body, call)
         for body in bodies
-        for call in own_calls(body)
+        for call in own_calls(body.body)
         if ast.unparse(call.func).rpartition(".")[2] == name
     ]
 
 
-def own_calls(body: ast.Module | Function) -> list[ast.Call]:
+def own_calls(body: list[ast.stmt]) -> list[ast.Call]:
     """The calls of a body, those of inner functions left out."""
     found: dict[int, ast.Call] = {}
-    for _, statement in statements_below(body.body):
+    for _, statement in statements_below(body):
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
             found |= {id(n): n for n in ast.walk(statement) if isinstance(n, ast.Call)}
     return list(found.values())

@@ -32,7 +32,7 @@ from migrate.port.train_step.loops import (
     own_reads,
     step_loop,
 )
-from migrate.port.train_step.mode import find_switches
+from migrate.port.train_step.mode import find_switches, models_called, own_calls
 from migrate.port.train_step.names import (
     binds,
     changes_of_tensors,
@@ -44,6 +44,7 @@ from migrate.port.train_step.parameters import may_use_parameters, runs_forward
 from migrate.port.train_step.region import around, bound_by, find_region, leaves
 from migrate.port.train_step.step_plan import Plans, StepPlan
 from migrate.port.train_step.taped import plan_taped
+from migrate.port.train_step.unused_gradients import are_unused
 
 
 def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
@@ -184,7 +185,8 @@ def _plan(
                 "multiply the loss by that gradient and sum it",
             )
     optimizer = backward.optimizer
-    if not optimizer and not on_parameters:
+    unused = not optimizer and not on_parameters
+    if unused and not are_unused(backward, calls, body, models_called(own_calls(body), context)):
         raise _no_step()
     special = {id(statement) for statement in _special_statements(calls)}
     block, at, host = backward.block, backward.block.index(backward.statement), None
@@ -267,9 +269,12 @@ def _plan(
         parameters,
         outputs,
         anchor,
-        accumulates=on_parameters
-        or len(same) > 1
-        or not _cleared_each_time([backward.block, block], calls, optimizer),
+        accumulates=not unused
+        and (
+            on_parameters
+            or len(same) > 1
+            or not _cleared_each_time([backward.block, block], calls, optimizer)
+        ),
         unconditional=host is not None
         or loop is None
         or any(block is backward.block for block in loop_bodies(loop)),
@@ -278,6 +283,7 @@ def _plan(
         near=loop or innermost_loop(body, backward.statement),
         host=host,
         on_parameters=on_parameters,
+        unused=unused,
         detached=apart,
         copied=changed_in_part(region, parameters, context),
         settled=host is not None and (loop is None or not reads(host.test) & binds(loop)),
@@ -339,6 +345,8 @@ def _name(plan: StepPlan, siblings: list[StepPlan], taken: set[str]) -> None:
         while name in taken:
             name += "_"
         setattr(plan, field_name, name)
+    if plan.unused:
+        plan.grads_name = "_"
     if plan.instead is not None:  # one of both gives the gradients that the optimizer uses
         plan.grads_name, plan.store_name = plan.instead.grads_name, plan.instead.store_name
     if not plan.owns_store:

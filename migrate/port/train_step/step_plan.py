@@ -36,6 +36,7 @@ class StepPlan:
     switched: list[str] = field(default_factory=list)  # models to be set to training mode first
     may_freeze: bool = False  # somewhere in the program requires_grad is set
     on_parameters: bool = False  # the program looks for the gradients at `p.grad`
+    unused: bool = False  # nothing looks at the gradients
     detached: list[ast.stmt] = field(default_factory=list)  # stand in front, without gradients
     copied: list[str] = field(default_factory=list)  # parameters of which the region changes parts
 
