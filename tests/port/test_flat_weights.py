@@ -20,6 +20,7 @@ def weight_in(port, body: str) -> tuple[str, list[str]]:
         ("return conv.weight.mean(dim=(1, 2))", "conv.weight.squeeze(2).mean("),
         ("return conv.weight * x", "conv.weight.squeeze(2) * x"),
         ("return F.conv1d(x, conv.weight)", "helpers.conv1d(x, conv.weight.squeeze(2))"),
+        ("return F.conv1d(input=x, weight=conv.weight)", "weight=conv.weight.squeeze(2))"),
         ("w = conv.weight; return w[0]", "w = conv.weight.squeeze(2)"),
         ("return conv.weight.data[:, 0]", "ops.stop_gradient(conv.weight.squeeze(2))[:, 0]"),
     ],

@@ -54,6 +54,8 @@ def _use(node: ast.AST, parents: dict[int, ast.AST], tree: ast.Module, context: 
     parent = parents.get(id(node))
     while isinstance(parent, ast.Attribute) and parent.attr == "data":
         node, parent = parent, parents.get(id(parent))
+    if isinstance(parent, ast.keyword):
+        parent = parents.get(id(parent))
     if isinstance(parent, ast.Attribute):
         return _of_member(parent, parents)
     if isinstance(parent, ast.Call):

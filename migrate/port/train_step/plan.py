@@ -186,7 +186,8 @@ def _plan(
             )
     optimizer = backward.optimizer
     unused = not optimizer and not on_parameters
-    if unused and not are_unused(backward, calls, body, models_called(own_calls(body), context)):
+    models = models_called(own_calls(body), context) if unused else []
+    if unused and not are_unused(backward, calls, body, models, context):
         raise _no_step()
     special = {id(statement) for statement in _special_statements(calls)}
     block, at, host = backward.block, backward.block.index(backward.statement), None

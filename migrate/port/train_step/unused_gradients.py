@@ -11,6 +11,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
+from migrate.port.context import Context
 from migrate.port.train_step.find import Backward, Calls
 from migrate.port.train_step.loops import outermost_loop
 from migrate.port.train_step.names import binds, reads, statements_below
@@ -19,7 +20,11 @@ _SWITCHES = ("train", "eval", "to", "cuda", "cpu", "zero_grad")
 
 
 def are_unused(
-    backward: Backward, calls: Calls, body: list[ast.stmt], models: Sequence[str]
+    backward: Backward,
+    calls: Calls,
+    body: list[ast.stmt],
+    models: Sequence[str],
+    context: Context,
 ) -> bool:
     """Whether the gradients of these models end here."""
     if calls.steps or calls.scaled_steps or calls.zeros or calls.clips or calls.unscales:
@@ -31,7 +36,7 @@ def are_unused(
     running = set(models) - _builders(statements, models)
     if not running or not all(_is_built_in(round_, model) for model in running):
         return False
-    holders = _holders(statements, running)
+    holders = _holders(statements, running, context)
     if any(holders & _from_outside(statement) for statement in statements):
         return False
     later = [s for s in statements if s.lineno > backward.statement.lineno]
@@ -59,16 +64,26 @@ def _is_built_in(statements: list[ast.stmt], model: str) -> bool:
     )
 
 
-def _holders(statements: list[ast.stmt], models: set[str]) -> set[str]:
-    """The models, and what was made with one as an argument: `trainer = Trainer(net)`."""
+def _holders(statements: list[ast.stmt], models: set[str], context: Context) -> set[str]:
+    """The models, and what was made with one as an argument: `trainer = Trainer(net)`.
+
+    Not `torch.randn(1, 3, *net.in_size)`: torch's functions of numbers and tensors keep nothing.
+    """
     holders = set(models)
     for statement in statements:
         if isinstance(statement, ast.Assign) and any(
-            isinstance(node, ast.Call) and _mentions(holders, _arguments(node))
+            isinstance(node, ast.Call)
+            and _mentions(holders, _arguments(node))
+            and not _keeps_nothing(node, context)
             for node in ast.walk(statement.value)
         ):
             holders |= binds(statement)
     return holders
+
+
+def _keeps_nothing(call: ast.Call, context: Context) -> bool:
+    usage = context.usage(call.func)
+    return usage is not None and usage.api.count(".") == 1  # torch.randn, not torch.optim.SGD
 
 
 def _from_outside(statement: ast.stmt) -> set[str]:
