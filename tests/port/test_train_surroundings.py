@@ -264,6 +264,25 @@ def test_a_forward_pass_run_elsewhere_is_recorded_and_found(port) -> None:
     assert f"optimizer({kept}.values)" in text
 
 
+def test_only_the_file_that_needs_it_records(port) -> None:
+    """Others that share the helper module may compile their steps."""
+    text = port(
+        """
+        import torch
+        from torch import nn
+        from data import saved
+
+        def finish(opt: torch.optim.Optimizer):
+            loss = torch.stack(saved).sum()
+            loss.backward()
+            opt.step()
+        """
+    ).text
+    head = text[: text.index("def finish")]
+    assert "from data import saved" in head and head.rstrip().endswith("\n\nhelpers.record()")
+    assert "record" not in port("import torch\nx = torch.ones(2)\n").text
+
+
 def test_frozen_parameters_are_left_alone_and_thawed_ones_trained(port) -> None:
     freeze = """
         def main(model: nn.Module, loader: DataLoader):

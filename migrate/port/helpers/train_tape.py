@@ -16,8 +16,10 @@ from mindspore.graph.api import _no_grad, _pynative_executor
 _trained: weakref.WeakSet = weakref.WeakSet()  # optimizers: their parameters get the gradients
 
 
-def _record():
+def record():
     """Record all operators from here on, and remember every optimizer that is made."""
+    if hasattr(optim.Optimizer, "recorded"):
+        return
     if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
         warnings.warn(
             "this program's gradients are recorded while it runs: it runs in PyNative mode",
@@ -34,15 +36,12 @@ def _record():
         _trained.add(self)
 
     optim.Optimizer.__init__ = remembered
-    return True
-
-
-RECORDING = _record()
+    optim.Optimizer.recorded = True
 
 
 def backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs=None):
     """torch's loss.backward(): adds to the gradients at the parameters, `p.grad`."""
-    if not (RECORDING and loss._has_auto_grad()):
+    if not loss._has_auto_grad():
         raise RuntimeError("nothing is recorded of how this loss was computed: is it detached?")
     if create_graph:
         raise NotImplementedError("gradients of gradients are not complete in PyNative mode")

@@ -117,6 +117,8 @@ class Rewriter(TextMentions):
 
     def leave_Module(self, original_node: cst.Module, updated_node: cst.Module) -> cst.Module:
         body = self.arranged(original_node.body, list(updated_node.body))
+        # What is recorded is this file's business: others that share the helpers may compile.
+        record = self.spelling.name("helpers.record") if self.plans.taped else ""
         there = {
             code(part)
             for statement in body
@@ -143,6 +145,10 @@ class Rewriter(TextMentions):
                 head.append(cst.EmptyLine(comment=trailing))
             new[0] = new[0].with_changes(leading_lines=head)
             body[at : at + 1] = new
+        if record:
+            line = cst.parse_statement(f"{record}()")
+            line = line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+            body.insert(_after_helpers(body), line)
         kept, rest = without_empty(body)
         return updated_node.with_changes(body=kept, footer=[*rest, *updated_node.footer])
 
@@ -168,6 +174,17 @@ def _after_imports(body: Sequence[cst.BaseStatement]) -> int:
         else:
             break
     return at
+
+
+def _after_helpers(body: Sequence[cst.BaseStatement]) -> int:
+    """Behind the leading imports, and behind that of the helpers wherever it stands."""
+    own = [
+        index + 1
+        for index, statement in enumerate(body)
+        if isinstance(statement, cst.SimpleStatementLine)
+        if "ms_migrate_helpers" in code(statement)
+    ]
+    return max([_after_imports(body), *own])
 
 
 def import_lines(imports: dict[str, None], torch: set[str]) -> list[str]:
