@@ -145,11 +145,11 @@ class Rewriter(TextMentions):
                 head.append(cst.EmptyLine(comment=trailing))
             new[0] = new[0].with_changes(leading_lines=head)
             body[at : at + 1] = new
+        kept, rest = without_empty(body)
         if record:
             line = cst.parse_statement(f"{record}()")
             line = line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
-            body.insert(_after_helpers(body), line)
-        kept, rest = without_empty(body)
+            kept.insert(_after_helpers(kept), line)
         return updated_node.with_changes(body=kept, footer=[*rest, *updated_node.footer])
 
 
