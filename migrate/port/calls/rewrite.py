@@ -198,6 +198,9 @@ class CallRewriter(CallSurroundings):
             return cst.Call(
                 func=cst.Attribute(value=atomic(receiver), attr=cst.Name("trainable_params"))
             )
+        if receiver is not None and id(partner) in self.integer_casts:
+            stop = self.spelling.name("mindspore.ops.stop_gradient")
+            receiver = expression(f"{stop}({code(receiver)})")
         types = [self.context.type(argument) for argument in arguments_in_order(partner)]
         if receiver is None and entry.torch.startswith("torch.Tensor.") and updated.args:
             first = updated.args[0]

@@ -18,6 +18,8 @@ from migrate.port.names.references import References
 from migrate.port.rules import all_rules
 from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.nodes import OtherQuotes, atomic, expression, with_parts
+from migrate.port.tensors.integer_casts import integer_casts
+from migrate.port.tensors.integer_results import counted_integers
 from migrate.resolve import Usage
 from migrate.resolve.values import (
     PARAMETER,
@@ -42,6 +44,8 @@ class CallSurroundings(References):
     def __init__(self, context: Context, tree: ast.Module) -> None:
         super().__init__(context, tree)
         self.rules = {name: rule.change for name, rule in all_rules().items()}
+        self.integer_casts = integer_casts(tree, context)
+        self.counted_integers = counted_integers(tree, context, self.integer_casts)
         # In mint the adaptive operator has torch's own form; elsewhere a mean says it better.
         self.pools = GlobalPools() if context.spelling.mint else find_global_pools(context)
         self.sized_pools = {} if context.spelling.mint else find_sized_pools(context)

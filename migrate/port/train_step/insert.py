@@ -64,13 +64,19 @@ class StepRewriter(StageBlocks):
             statements = self.in_a_copy(result)
             self._remember(original_node, statements)
             return cst.FlattenSentinel(statements)
-        models = self.plans.switches.after.get(id(self._statement(original_node)), [])
-        if not models:
-            self._remember(original_node, [result])
-            return result
-        switched = [cst.parse_statement(f"{model}.set_train()") for model in models]
-        self._remember(original_node, [result, *switched])
-        return cst.FlattenSentinel([result, *switched])
+        added = self._behind(id(self._statement(original_node)))
+        self._remember(original_node, [result, *added])
+        return cst.FlattenSentinel([result, *added]) if added else result
+
+    def _behind(self, statement: int) -> list[cst.BaseStatement]:
+        """What comes to stand behind a statement."""
+        models = self.plans.switches.after.get(statement, [])
+        lines = [f"{model}.set_train()" for model in models]
+        integers = self.counted_integers.get(statement)
+        if integers:
+            stop = self.spelling.name("mindspore.ops.stop_gradient")
+            lines.append(f"{integers} = {stop}({integers})")
+        return [cst.parse_statement(line) for line in lines]
 
     def _special(
         self, special: tuple[str, StepPlan, str], node: cst.SimpleStatementLine
