@@ -22,7 +22,7 @@ from migrate.port.names.leftovers import without_leftovers
 from migrate.port.names.unread_devices import without_unread_devices
 from migrate.port.statements.branch_variables import made_before_branches
 from migrate.port.statements.compiled_functions import CompiledFunctions, compiled_names
-from migrate.port.statements.list_pops import pops_written_out
+from migrate.port.statements.list_changes import list_changes_written_out
 from migrate.port.statements.listed_calls import calls_on_their_own
 from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.nested_tests import tests_nested
@@ -42,7 +42,7 @@ _SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTI
 _HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
 _PASSES = (
     calls_on_their_own,
-    pops_written_out,
+    list_changes_written_out,
     tests_nested,
     made_before_branches,
     made_before_loops,

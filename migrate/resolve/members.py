@@ -276,6 +276,8 @@ class Members:
             self.record(node, api, "call" if form == "call" else "attribute")
             return value
         row = self.table.get(f"torch.nn.Module.{name}") if form == "call" else None
+        if name == "_modules":  # nothing else has such a member
+            row = self.table.get("torch.nn.Module._modules")
         if row is not None and (self._is_called_here(node.value) or says_module(node)):
             self.believe(node.value, MODULE)
             value, api = self._of_library("torch.nn.Module", name, MODULE)

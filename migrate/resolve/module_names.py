@@ -27,6 +27,7 @@ MODULE_METHODS = frozenset(
 # Of these, nothing else in a program that uses torch has them.
 _CERTAIN = frozenset(
     {
+        "_modules",
         "modules",
         "named_buffers",
         "named_children",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 HEAD = "import torch\nfrom torch import nn\n\n\n"
 
 
@@ -85,12 +87,39 @@ def test_old_tensor_types_in_annotations(port) -> None:
 
 
 def test_pop_stands_on_a_line_of_its_own(port) -> None:
-    text = ported(
-        port, FORWARD.format("h = list(parts)\n        x = torch.cat([x, h.pop()], dim=1)")
-    )
+    text = ported(port, FORWARD.format("h = self.kept\n        x = torch.cat([x, h.pop()], dim=1)"))
     assert "        last = h.pop()\n        x = ops.cat([x, last], axis=1)\n" in text
-    text = ported(port, FORWARD.format("h = list(parts)\n        y = h.pop()"))
+    text = ported(port, FORWARD.format("h = self.kept\n        y = h.pop()"))
     assert "        y = h.pop()\n" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = h.pop()", "y = h[-1]\n        h = h[:-1]"),
+        ("h.extend(parts)", "h = h + list(parts)"),
+        ("h.extend([x, x])", "h = h + [x, x]"),
+        ("h.extend(p + 1 for p in parts)", "h = h + [p + 1 for p in parts]"),
+        ("h.insert(0, x + 1)", "h = [x + 1] + h"),
+        ("h.insert(2, x)", "h = h[:2] + [x] + h[2:]"),
+        ("h.reverse()", "h = h[::-1]"),
+        ("y = h.copy()", "y = list(h)"),
+        ("h[0] += x", "h[0] = h[0] + x"),
+        ("h[1] *= x + 1", "h[1] = h[1] * (x + 1)"),
+    ],
+)
+def test_lists_of_the_function_itself_are_made_anew(port, before: str, after: str) -> None:
+    """Changed in place, the compiler leaves them to Python, and their tensors lose gradients."""
+    body = "h = [x * 2, x * 3]\n        "
+    assert f"        {after}\n" in ported(port, FORWARD.format(body + before))
+    # Of a list that others see, nothing is known.
+    kept = ported(port, FORWARD.format("h = self.kept\n        " + before))
+    assert f"        {before}\n" in kept
+
+
+def test_items_with_a_name_of_their_own_change_in_place(port) -> None:
+    text = ported(port, FORWARD.format("h = [x, x * 3]\n        h[0] += 1"))
+    assert "h[0] += 1" in text
 
 
 def test_layers_are_reversed_by_slicing(port) -> None:

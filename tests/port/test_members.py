@@ -187,3 +187,15 @@ def test_what_a_comparison_gives_is_no_size(port) -> None:
     result = port("import torch\n\n\ndef f(done):\n    return torch.Tensor(done == 1)\n")
     assert not result.findings
     assert "return Tensor(done == 1, mindspore.float32)" in result.text
+
+
+def test_children_of_whatever_has_them(port) -> None:
+    text = port(
+        """
+        import torch.nn as nn
+
+        def names(thing, deep):
+            return [name for part in thing._modules.values() for name in part._modules] + deep[0]
+        """
+    ).text
+    assert "for part in thing._cells.values() for name in part._cells]" in text

@@ -10,7 +10,7 @@ from migrate.port.statements.markers import MarkerRewriter
 from migrate.port.syntax.nodes import atomic, expression
 from migrate.port.syntax.text import code
 from migrate.port.tensors.kept_tensors import runs_in_forward
-from migrate.resolve.values import External, Instance, ListOf, options_of
+from migrate.resolve.values import UNKNOWN, External, Instance, ListOf, options_of
 
 _LAYERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 _BACKWARDS = [cst.SubscriptElement(cst.Slice(None, None, cst.parse_expression("-1")))]
@@ -91,6 +91,8 @@ class CompiledCode(MarkerRewriter):
         if isinstance(held, ast.Call) and getattr(held.func, "id", "") in ("list", "tuple"):
             return True
         kinds = options_of(self.context.type(held))
+        if kinds == (UNKNOWN,) and isinstance(held, ast.Name | ast.Attribute | ast.Subscript):
+            return True  # left to Python it would have no gradient, and hardly anything else is
         return bool(kinds) and all(
             (isinstance(kind, ListOf) and kind.kind in ("list", "tuple"))
             or (isinstance(kind, Instance) and kind.cls in _LAYERS)

@@ -27,7 +27,9 @@ def _is_due(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         called = node.func
         name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-        return name in ("partial", "pop")
+        return name in ("copy", "extend", "insert", "partial", "pop", "reverse")
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.target, ast.Subscript)
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Tuple)
     return isinstance(node, ast.For | ast.If)
