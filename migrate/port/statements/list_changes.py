@@ -7,6 +7,7 @@ a word, no gradient. A list that a function keeps to itself can be made anew ins
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 
 import libcst as cst
@@ -20,12 +21,13 @@ _READERS = frozenset(
 )
 _METHODS = ("copy", "extend", "insert", "pop", "reverse")
 _ADDING = ("append", "extend", "insert")
+_ADDS_TO_ITEM = re.compile(r"\] ?[^\s=!<>]{1,2}= ")
 _KEPT = {"": ("-1", ":-1"), "-1": ("-1", ":-1"), "0": ("0", "1:")}
 
 
 def list_changes_written_out(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
     """`skip = skips[-1]` and `skips = skips[:-1]`, for a list that the function keeps to itself."""
-    if not any(f".{method}(" in text for method in _METHODS) and "] += " not in text:
+    if not any(f".{method}(" in text for method in _METHODS) and not _ADDS_TO_ITEM.search(text):
         return function
     tree = ast.parse(textwrap.dedent(text)).body[0]
     lists = _own_lists(tree)
