@@ -1143,9 +1143,9 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     modes, and would take gradients in a plain tuple for constants: hence mutable.
     """
 
-    def built():
+    def built(whole):
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
-        return step if hasattr(step, "__wrapped_by_jit__") else mindspore.jit(step)
+        return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
     def compiled(*inputs):
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
@@ -1160,15 +1160,28 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         cells = [value for value in around.values() if isinstance(value, nn.Cell)]
         untrained = [p for cell in cells for p in cell.get_parameters() if not p.requires_grad]
         before = [(parameter, parameter.copy()) for parameter in untrained]
-        step = built()
+
+        def again():
+            for parameter, value in before:
+                ops.assign(parameter, value)
+
+        # Whole or not at all: what a graph leaves to Python, dict.pop for one, has no gradient.
+        step = built(whole=True)
         try:
             values, gradients = step(*inputs)
+            if has_aux and not all(isinstance(value, mindspore.Tensor) for value in values):
+                # A whole graph gives no dict back; another one must find the same gradients.
+                again()
+                loss, whole, step = values[0], gradients, built(whole=False)
+                values, gradients = step(*inputs)
+                if _are_lost(whole, gradients, bool(loss == values[0])):
+                    again()
+                    return uncompiled("what it gives beside the loss costs gradients")(*inputs)
         except Exception as error:
             return uncompiled(error)(*inputs)
         if _are_zero(gradients):
             # The compiler loses them where, say, construct() gives self another tensor.
-            for parameter, value in before:
-                ops.assign(parameter, value)
+            again()
             return uncompiled("its first gradients are all zero")(*inputs)
         _steps.append((around, step))
         del _steps[:-_MOST_STEPS]
@@ -1208,6 +1221,18 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return compiled(*inputs) if graph else eager(*inputs)
 
     return step_in_mode
+
+
+def _are_lost(whole, gradients, comparable):
+    """Some gradient is another one; with random numbers in between, is zero."""
+    for right, found in zip(whole, gradients, strict=True):
+        right, found = right.asnumpy(), found.asnumpy()
+        scale = abs(right).max(initial=0.0)
+        if scale > 0 and not found.any():
+            return True
+        if comparable and abs(right - found).max(initial=0.0) > 1e-3 * scale:
+            return True
+    return False
 
 
 def _are_zero(gradients):
