@@ -291,3 +291,14 @@ def test_a_test_of_what_a_named_tuple_holds_stands_on_its_own(port) -> None:
     assert "if self.skip and self.args" in ported(
         port, FORWARD.format(f"i = o = 2\n        {body}")
     )
+
+
+def test_dicts_are_written_out(port) -> None:
+    """Called, dict() is left to Python, and what it holds has no gradient."""
+    text = ported(
+        port, FORWARD.format("y = dict(a=x, b=x * 2)\n        z = dict(zip('ab', parts))")
+    )
+    assert "y = {'a': x, 'b': x * 2}" in text
+    assert "z = {key: value for key, value in zip('ab', parts)}" in text
+    outside = ported(port, "def options(x: torch.Tensor):\n    return dict(a=x.size(0))\n")
+    assert "dict(a=x.shape[0])" in outside

@@ -16,7 +16,7 @@ _LAYERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 _BACKWARDS = [cst.SubscriptElement(cst.Slice(None, None, cst.parse_expression("-1")))]
 
 _PARTIAL = ("partial", "functools.partial")
-_REFUSED = ("all", "any", "enumerate", "list", "map", "reversed", "zip")
+_REFUSED = ("all", "any", "dict", "enumerate", "list", "map", "reversed", "zip")
 
 
 class CompiledCode(MarkerRewriter):
@@ -62,6 +62,8 @@ class CompiledCode(MarkerRewriter):
                     or _of_inner(updated_node, named, self.function)
                     or updated_node
                 )
+            if name == "dict":
+                return _written_dict(updated_node, self.spelling.quote) or updated_node
             if name == "list" and _is_comprehension(updated_node):
                 return updated_node.args[0].value
             if name in ("all", "any") and _calls_for_each(updated_node):
@@ -98,6 +100,21 @@ class CompiledCode(MarkerRewriter):
             or (isinstance(kind, Instance) and kind.cls in _LAYERS)
             for kind in kinds
         )
+
+
+def _written_dict(call: cst.Call, quote: str) -> cst.BaseExpression | None:
+    """`dict(a=x)` and `dict(zip(names, values))`: called, what they hold has no gradient."""
+    if call.args and all(a.keyword is not None for a in call.args):
+        pairs = [(a.keyword.value, code(a.value)) for a in call.args if a.keyword is not None]
+        return expression(
+            "{" + ", ".join(f"{quote}{name}{quote}: {value}" for name, value in pairs) + "}"
+        )
+    if len(call.args) != 1 or call.args[0].star or call.args[0].keyword is not None:
+        return None
+    held = call.args[0].value
+    if isinstance(held, cst.Call) and code(held.func) in ("zip", "enumerate"):
+        return expression(f"{{key: value for key, value in {code(held)}}}")
+    return None
 
 
 def _sliced_range(argument: cst.Arg) -> cst.Arg:
