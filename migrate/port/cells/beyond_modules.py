@@ -9,10 +9,12 @@ import ast
 import libcst as cst
 
 from migrate.port.calls.call import Refusal
+from migrate.port.cells.held_functions import holds_function
 from migrate.port.cells.inplace_layers import find_inplace_layers
 from migrate.port.context import Context, is_module_value
 from migrate.port.syntax.every_node import every_node, nodes_of
 from migrate.port.syntax.join import JoinError
+from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.one_line import on_one_line
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.port.tensors.writes import WriteRewriter
@@ -103,6 +105,8 @@ class CellRewriter(WriteRewriter):
             return new
         if isinstance(new, cst.Call) and self._is_bare_super(partner):
             return self._full_super(new)
+        if isinstance(new, cst.Call) and self._holds_function(partner):
+            new = new.with_changes(func=expression(self.spelling.name("helpers.partial")))
         if isinstance(new, cst.Call) and any(isinstance(a.value, cst.Lambda) for a in new.args):
             new = self._without_lambdas(partner, new)
         self._note_inplace_layer(partner, new)
@@ -111,6 +115,12 @@ class CellRewriter(WriteRewriter):
             self._given_before.append((name, new))
             return cst.Name(name)
         return new
+
+    def _holds_function(self, call: ast.Call) -> bool:
+        in_cell = any(id(cls) in self.context.module_classes for cls in self._classes)
+        return holds_function(call, self.context, in_cell=in_cell) and not (
+            self.function is not None and self.is_compiled(self.function)
+        )
 
     def _pops_inside(self, call: ast.Call) -> bool:
         """`torch.cat([x, skips.pop()])`: a graph takes pop() for a pair, if not on its own line."""

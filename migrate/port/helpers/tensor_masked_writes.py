@@ -29,8 +29,7 @@ def put_masked(input, mask, values):
         # One more row, so that there is one to point to where the mask selects nothing.
         rows = ops.cat((values, ops.zeros((1,) + rest, values.dtype)), 0)
         order = ops.cumsum(mask.reshape((-1,)).astype(mindspore.int32), 0) - 1
-        order = ops.maximum(order, 0)
-        if values.shape[0] == 1:
-            order = order * 0
+        # A single row is for all places. No branch: the count may be known only at run time.
+        order = ops.maximum(ops.minimum(order, values.shape[0] - 1), 0)
         chosen = ops.gather(rows, order, 0).reshape(input.shape)
     return ops.where(_spread_mask(mask, input), chosen.astype(input.dtype), input)

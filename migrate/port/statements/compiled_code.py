@@ -6,6 +6,7 @@ import ast
 
 import libcst as cst
 
+from migrate.analyze.compiled import compiled_code
 from migrate.port.statements.markers import MarkerRewriter
 from migrate.port.syntax.nodes import atomic, expression
 from migrate.port.syntax.text import code
@@ -24,10 +25,21 @@ class CompiledCode(MarkerRewriter):
     without `math`.
     """
 
+    _run_by_forward: list[ast.AST] | None = None
+
     @property
     def function(self) -> ast.AST | None:
         """The innermost function around the node in hand."""
         return self._functions[-1] if self._functions else None
+
+    def is_compiled(self, function: ast.AST | None) -> bool:
+        """Whether a forward of this file runs the function."""
+        if self._run_by_forward is None:
+            resolution = self.context.resolution
+            assert resolution.scope is not None
+            found = compiled_code(resolution.scope, resolution.types)
+            self._run_by_forward = [definition for _, definition, _ in found]
+        return function in self._run_by_forward
 
     def leave_Del(
         self, original_node: cst.Del, updated_node: cst.Del

@@ -23,6 +23,14 @@ def compiled_names(resolution: FileResolution) -> frozenset[str]:
     return frozenset(_ported(name) for name, _, nodes in found if any(map(_is_due, nodes)))
 
 
+def all_compiled_names(resolution: FileResolution) -> frozenset[str]:
+    """Of all functions that are compiled."""
+    if resolution.scope is None:
+        return frozenset()
+    found = compiled_code(resolution.scope, resolution.types)
+    return frozenset(_ported(name) for name, _, _ in found)
+
+
 def _is_due(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         called = node.func

@@ -8,7 +8,6 @@ import ast
 
 import libcst as cst
 
-from migrate.analyze.compiled import compiled_code
 from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.text import code
 from migrate.port.tensors.aliases import alias_could_see
@@ -19,17 +18,6 @@ from migrate.resolve.values import is_tensor
 
 class MaskedWrites(KeptItems):
     """Rebinds the name of a tensor that is written to by a mask."""
-
-    _run_by_forward: list[ast.AST] | None = None
-
-    def is_compiled(self, function: ast.AST | None) -> bool:
-        """Whether a forward of this file runs the function."""
-        if self._run_by_forward is None:
-            resolution = self.context.resolution
-            assert resolution.scope is not None
-            found = compiled_code(resolution.scope, resolution.types)
-            self._run_by_forward = [definition for _, definition, _ in found]
-        return function in self._run_by_forward
 
     def written_by_mask(
         self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign

@@ -1,0 +1,149 @@
+"""What Graph mode compiles only in other forms: ported, then one step compared in both modes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.nursery import Nursery
+from tests.zoo.test_idioms import check_idiom
+
+# What it shows, its input, its source: `Net` is compared.
+IDIOMS = {
+    "parameters and layers that forward lists": (
+        "2,5",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(5, 5)
+                self.stages = nn.Sequential(nn.Linear(5, 5), nn.Linear(5, 5))
+                self.layers = nn.ModuleList([nn.Linear(5, 5), nn.Linear(5, 5)])
+                self.register_buffer("shift", torch.ones(5))
+
+            @property
+            def dtype(self):
+                return next(self.parameters()).dtype
+
+            def forward(self, x):
+                device = next(self.parameters()).device
+                x = x.to(device).to(dtype=self.dtype)
+                x = x + torch.ones(2, 5, dtype=next(iter(self.fc.parameters())).dtype)
+                for stage in self.stages.children():
+                    x = stage(x)
+                for layer in self.layers.children():
+                    x = layer(x)
+                size = sum(p.numel() for p in self.parameters())
+                weight = sum([(p**2).sum() for p in self.layers.parameters()])
+                for name, p in self.named_parameters():
+                    if "bias" in name:
+                        weight = weight + p.abs().sum()
+                for name, layer in self.named_children():
+                    if name == "fc":
+                        x = layer(x) + layer.weight.sum()
+                return x + next(self.buffers()) + weight / size
+        """,
+    ),
+    "experts that a tensor chooses": (
+        "2,4,6",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.gate = nn.Linear(6, 5, bias=False)
+                self.experts = nn.ModuleList([nn.Linear(6, 6) for _ in range(5)])
+
+            def forward(self, x):
+                flat = x.flatten(0, 1)
+                weights, chosen = torch.topk(self.gate(flat).softmax(-1), 2)
+                chosen = chosen.clamp(max=3)
+                out = torch.zeros_like(flat)
+                for i, expert in enumerate(self.experts):
+                    rows, place = torch.where(chosen == i)
+                    if rows.numel() == 0:
+                        continue
+                    out[rows] += weights[rows, place, None] * expert(flat[rows])
+                kept = torch.zeros_like(flat)
+                for i, expert in enumerate(self.experts):
+                    mask = (chosen == i).any(-1)
+                    if mask.any():
+                        kept[mask] += expert(flat[mask])
+                return (out + kept).view(x.shape)
+        """,
+    ),
+    "functions that a layer holds: lambdas with defaults, in lists, partials": (
+        "5,3",
+        """
+        from functools import partial
+
+
+        class Waves:
+            def __init__(self, count):
+                self.functions = [lambda x: x]
+                for f in 2.0 ** torch.linspace(0.0, count - 1, steps=count):
+                    for wave in (torch.sin, torch.cos):
+                        self.functions.append(lambda x, wave=wave, f=f: wave(x * f))
+
+            def embed(self, x):
+                return torch.cat([function(x) for function in self.functions], -1)
+
+
+        def embedding(count):
+            waves = Waves(count)
+            embed = lambda x, waves=waves: waves.embed(x)
+            return embed, 3 + 6 * count
+
+
+        ACTIVATIONS = {"relu": lambda x: F.relu(x), "double": lambda x: x * 2}
+
+
+        class Block(nn.Module):
+            def __init__(self, width, act=lambda x: F.relu(x) + x, scale=None):
+                super().__init__()
+                self.fc = nn.Linear(width, 4)
+                self.act = act
+                self.scale = scale or (lambda v: v * 0.5)
+                self.leak = partial(F.leaky_relu, negative_slope=0.3)
+
+            def forward(self, x, last=lambda v: v.sigmoid()):
+                return last(self.leak(self.scale(self.act(self.fc(x)))))
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed, width = embedding(2)
+                self.first = Block(width)
+                self.second = Block(4, act=ACTIVATIONS["double"], scale=lambda v: v - 1)
+
+            def forward(self, x):
+                return self.second(self.first(self.embed(x)))
+        """,
+    ),
+    "numbers that numpy computes of sizes": (
+        "2,6,4",
+        """
+        import numpy as np
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4)
+
+            def forward(self, x):
+                length = x.shape[1]
+                part = 2 * np.ceil(np.log(length)).astype("int").item()
+                half = round(length * 0.5)
+                x = self.fc(x) * np.int32(length) + np.floor(length / 4).astype(int)
+                x = x[:, : np.ceil(length / 2).astype(int)] + x[:, half:] * np.sqrt(length).item()
+                return x * part + round(2.6)
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("idiom", IDIOMS)
+def test_idiom(idiom: str, nursery: Nursery, tmp_path: Path) -> None:
+    check_idiom(*IDIOMS[idiom], tmp_path)
