@@ -278,7 +278,7 @@ def test_members_that_forward_lists_are_tuples(port) -> None:
     outside = (
         "def count(model: nn.Module):\n    return sum(p.numel() for p in model.parameters())\n"
     )
-    assert "helpers.parameters(model)" in ported(port, outside)
+    assert "helpers.parameters(m)" in ported(port, outside)
 
 
 def test_properties_that_forward_reads_are_compiled(port) -> None:

@@ -121,6 +121,21 @@ IDIOMS = {
                 return self.second(self.first(self.embed(x)))
         """,
     ),
+    "convolutions over volumes in groups": (
+        "2,4,5,6,6",
+        """
+        class Net(nn.Module):
+            def __init__(self, conv=nn.Conv3d):
+                super().__init__()
+                self.a = nn.Conv3d(4, 8, 3, padding=1, groups=4, bias=False)
+                self.b = nn.Conv3d(8, 8, (3, 1, 3), stride=(1, 2, 2), padding=(1, 0, 1), groups=8)
+                self.c = conv(8, 4, 2, dilation=2, groups=2)
+                self.d = nn.Conv3d(4, 4, 3, padding=1, groups=4, padding_mode="replicate")
+
+            def forward(self, x):
+                return self.d(self.c(self.b(self.a(x))))
+        """,
+    ),
     "numbers that numpy computes of sizes": (
         "2,6,4",
         """
