@@ -21,6 +21,7 @@ from migrate.port.names.imports import Rewriter
 from migrate.port.names.leftovers import without_leftovers
 from migrate.port.names.unread_devices import without_unread_devices
 from migrate.port.statements.branch_variables import made_before_branches
+from migrate.port.statements.collection_changes import collections_written_out
 from migrate.port.statements.compiled_functions import (
     CompiledFunctions,
     all_compiled_names,
@@ -49,6 +50,7 @@ _HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
 _PASSES = (
     calls_on_their_own,
     pops_written_out,
+    collections_written_out,
     tests_nested,
     rounds_nested,
     made_before_branches,

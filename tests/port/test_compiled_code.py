@@ -278,7 +278,7 @@ def test_members_that_forward_lists_are_tuples(port) -> None:
     outside = (
         "def count(model: nn.Module):\n    return sum(p.numel() for p in model.parameters())\n"
     )
-    assert "helpers.parameters(m)" in ported(port, outside)
+    assert "helpers.parameters(model)" in ported(port, outside)
 
 
 def test_properties_that_forward_reads_are_compiled(port) -> None:
@@ -382,3 +382,57 @@ class Net(nn.Module):
     text = port("from functools import partial\nimport torch.nn.functional as F\n" + HEAD + source)
     assert "self.act = helpers.partial(" in text.text
     assert "norm=partial(helpers.LayerNorm, eps=1e-6)" in text.text
+
+
+def test_changes_of_lists_keep_their_gradients(port) -> None:
+    body = """found = [x]
+        found.insert(0, x + 1)
+        found.insert(2, x)
+        found.extend([x, x])
+        found.extend(parts)
+        found.reverse()
+        other = found.copy()
+        kept = found
+        given = [x]
+        kept.insert(0, x)"""
+    text = ported(port, FORWARD.format(body.replace("        kept = found\n", "")))
+    assert "        found = [x + 1] + found\n" in text
+    assert "        found = found[:2] + [x] + found[2:]\n" in text
+    assert "        found = found + [x, x]\n        found = found + list(parts)\n" in text
+    assert "        found = found[::-1]\n        other = list(found)\n" in text
+    assert "found.insert(0, x + 1)" in ported(port, FORWARD.format(body))  # has another name
+
+
+def test_dictionaries_are_displays(port) -> None:
+    body = """a = dict(left=x, right=x + 1)
+        b = OrderedDict([("left", x), ("right", x)])
+        c = OrderedDict((k, v) for k, v in zip("ab", parts))
+        d = dict(zip("ab", parts))
+        e = a.copy()
+        f = dict(x)"""
+    text = port("from collections import OrderedDict\n" + HEAD + FORWARD.format(body)).text
+    assert '        a = {"left": x, "right": x + 1}\n' in text
+    assert '        b = {"left": x, "right": x}\n' in text
+    assert 'c = {key: value for key, value in [(k, v) for k, v in zip("ab", parts)]}' in text
+    assert 'd = {key: value for key, value in zip("ab", parts)}' in text
+    assert "e = {key: value for key, value in a.items()}" in text
+    assert "f = dict(x)" in text
+
+
+def test_options_that_are_taken_out_are_read(port) -> None:
+    body = 'y = rest.pop("scale", 1.0)\n        x = self.inner(x * y, **rest)'
+    source = FORWARD.replace("*parts", "**rest").format(body)
+    text = ported(port, source)
+    assert 'y = rest.get("scale", 1.0)\n' in text
+    assert 'rest = {key: value for key, value in rest.items() if key != "scale"}\n' in text
+
+
+def test_reduce_and_chain_keep_their_gradients(port) -> None:
+    loop = "for y in chain([x], parts):\n            x = x + y"
+    body = f"x = reduce(torch.add, parts)\n        {loop}"
+        "x = reduce(torch.add, parts)\n        for y in chain([x], parts):\n            x = x + y"
+    )
+    imports = "from functools import reduce\nfrom itertools import chain\n"
+    text = port(imports + HEAD + FORWARD.format(body)).text
+    assert "x = helpers.reduced(" in text
+    assert "for y in list([x]) + list(parts):" in text

@@ -121,6 +121,76 @@ IDIOMS = {
                 return self.second(self.first(self.embed(x)))
         """,
     ),
+    "functions that change their argument, sums with parts": (
+        "2,3,5,5",
+        """
+        def add_bias(scores: torch.Tensor, bias: torch.Tensor, whole: bool = False):
+            if whole:
+                scores.add_(bias.sum())
+            else:
+                scores[:, :, 1:, 1:] += bias
+            return scores
+
+
+        def bump(x: torch.Tensor, k):
+            x += k
+            return x
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(5, 5)
+                self.bias = nn.Parameter(torch.randn(3, 4, 4))
+
+            def forward(self, x):
+                y = self.fc(x)
+                add_bias(y, self.bias)
+                add_bias(y, self.bias, whole=True)
+                z = bump(y, 1.0)
+                w = z * 2 + y
+                w[:, 1:-1] += 1.5
+                w[:, :, -2:, :7] -= self.fc.weight[:2]
+                return add_bias(w, self.bias * 2) * y
+        """,
+    ),
+    "lists that grow at their front, dictionaries of tensors, reduce and chain": (
+        "2,6",
+        """
+        from collections import OrderedDict
+        from functools import reduce
+        from itertools import chain
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(6, 6)
+                self.layers = nn.ModuleList([nn.Linear(6, 6), nn.Linear(6, 6)])
+
+            def inner(self, x, **options):
+                scale = options.pop("scale", 1.0)
+                return self.last(x * scale, **options)
+
+            def last(self, x, bias=0.0):
+                return x + bias
+
+            def forward(self, x):
+                y = self.fc(x)
+                found = [x]
+                found.insert(0, y)
+                found.extend([layer(y) for layer in self.layers])
+                found.extend(torch.chunk(y, 2, dim=0))
+                found.reverse()
+                named = dict(first=found[-1], second=y)
+                doubled = OrderedDict([(k, v * 2) for k, v in zip(["u", "v"], [y, x])])
+                total = named["first"] + doubled["u"] + named.copy()["second"]
+                total = total + reduce(lambda p, q: p + q, [y, x, y])
+                for part in chain([x], found):
+                    total = total + part.mean()
+                return self.inner(total, scale=0.5, bias=0.25)
+        """,
+    ),
     "convolutions over volumes in groups": (
         "2,4,5,6,6",
         """

@@ -17,6 +17,7 @@ _LAYERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 _BACKWARDS = [cst.SubscriptElement(cst.Slice(None, None, cst.parse_expression("-1")))]
 
 _PARTIAL = ("partial", "functools.partial")
+_ITERATE = ("functools.reduce", "itertools.chain")
 _REFUSED = ("all", "any", "enumerate", "list", "map", "reversed", "zip")
 
 
@@ -80,12 +81,28 @@ class CompiledCode(MarkerRewriter):
                 return self._over_values(name, updated_node)
             if name in ("enumerate", "zip"):
                 return updated_node.with_changes(args=[*map(_sliced_range, updated_node.args)])
+        iterated = self._read_in_row(original_node, updated_node)
+        if iterated is not None:
+            return iterated
         if name and self.function is not None:
             callee = self.context.type(self.partner(original_node.func))
             if isinstance(callee, External) and callee.name.startswith("math."):
                 # `sqrt(n)` of a size is no number to the compiler, `math.sqrt(n)` is.
                 return updated_node.with_changes(func=expression(self.spelling.name(callee.name)))
         return super().leave_Call(original_node, updated_node)
+
+    def _read_in_row(self, original: cst.Call, call: cst.Call) -> cst.BaseExpression | None:
+        """`reduce(f, parts)` and `chain(a, b)`: the compiler loses gradients in them."""
+        callee = self.context.type(self.partner(original.func))
+        known = isinstance(callee, External) and callee.name in _ITERATE
+        if not known or self.function is None or not self.is_compiled(self.function):
+            return None
+        if any(argument.star or argument.keyword for argument in call.args) or not call.args:
+            return None
+        assert isinstance(callee, External)
+        if callee.name == "functools.reduce":
+            return call.with_changes(func=expression(self.spelling.name("helpers.reduced")))
+        return expression(" + ".join(f"list({code(argument.value)})" for argument in call.args))
 
     def _over_values(self, name: str, call: cst.Call) -> cst.Call:
         """`all([fits(n) for n in x.shape])`: the compiler would look for `fits` in Python."""

@@ -11,6 +11,7 @@ from migrate.analyze.compiled import compiled_code
 from migrate.port.syntax.text import code
 from migrate.resolve import FileResolution
 
+_DUE = frozenset({"partial", "pop", "insert", "extend", "reverse", "copy", "dict", "OrderedDict"})
 # From a function and its text to the function as it can be compiled.
 Pass = Callable[[cst.FunctionDef, str], cst.FunctionDef]
 
@@ -35,7 +36,7 @@ def _is_due(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         called = node.func
         name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-        return name in ("partial", "pop")
+        return name in _DUE
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Tuple)
     return isinstance(node, ast.For | ast.If)

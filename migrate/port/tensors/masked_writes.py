@@ -50,7 +50,7 @@ class MaskedWrites(KeptItems):
         value = statement.value
         return (
             isinstance(target.value, ast.Name)
-            and _is_made_here(target.value.id, self.function)
+            and is_made_here(target.value.id, self.function)
             and is_tensor(self.context.type(target.value))
             and not isinstance(target.slice, ast.Tuple | ast.Slice | ast.Constant)
             and is_boolean(target.slice, self.function)
@@ -60,7 +60,7 @@ class MaskedWrites(KeptItems):
         )
 
 
-def _is_made_here(name: str, function: ast.AST | None) -> bool:
+def is_made_here(name: str, function: ast.AST | None) -> bool:
     """A variable of this function alone: whoever gave a parameter would miss the change."""
     return any(
         isinstance(node, ast.Assign)
