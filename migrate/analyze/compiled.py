@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.resolve.members import class_is_module
+from migrate.resolve.members import class_is_module, is_property
 from migrate.resolve.modules import ModuleScope
 from migrate.resolve.values import Method, ProjectFunction, Value, options_of
 
@@ -33,6 +33,7 @@ def compiled_code(
         for name in _ENTRANCES
         if isinstance(method := cls.body.get(name), ProjectFunction)
     ]
+    properties = _properties(scope)
     done: set[int] = set()
     while pending:
         function = pending.pop()
@@ -45,6 +46,19 @@ def compiled_code(
         nodes = _nodes(definition)
         yield function.qualified, definition, nodes
         pending += _called(nodes, types)
+        for node in nodes if properties else ():
+            if node.__class__ is ast.Attribute:
+                pending += properties.get(node.attr, ())
+
+
+def _properties(scope: ModuleScope) -> dict[str, list[ProjectFunction]]:
+    """Of the Modules, by name: the compiler looks into a property that compiled code reads."""
+    found: dict[str, list[ProjectFunction]] = {}
+    for cls in scope.classes:
+        for name, value in cls.body.items() if class_is_module(cls) else ():
+            if isinstance(value, ProjectFunction) and is_property(value):
+                found.setdefault(name, []).append(value)
+    return found
 
 
 def _nodes(function: Function) -> list[ast.AST]:

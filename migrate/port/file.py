@@ -21,12 +21,20 @@ from migrate.port.names.imports import Rewriter
 from migrate.port.names.leftovers import without_leftovers
 from migrate.port.names.unread_devices import without_unread_devices
 from migrate.port.statements.branch_variables import made_before_branches
-from migrate.port.statements.compiled_functions import CompiledFunctions, compiled_names
-from migrate.port.statements.list_changes import list_changes_written_out
+from migrate.port.statements.collection_changes import collections_written_out
+from migrate.port.statements.compiled_functions import (
+    CompiledFunctions,
+    all_compiled_names,
+    compiled_names,
+)
+from migrate.port.statements.lambda_lines import lambdas_on_lines
+from migrate.port.statements.list_items import items_given_anew
+from migrate.port.statements.list_pops import pops_written_out
 from migrate.port.statements.listed_calls import calls_on_their_own
 from migrate.port.statements.loop_variables import made_before_loops
 from migrate.port.statements.nested_tests import tests_nested
 from migrate.port.statements.partial_calls import partials_written_out
+from migrate.port.statements.skipped_rounds import rounds_nested
 from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.long_lines import without_long_lines
 from migrate.port.syntax.one_a_line import one_a_line
@@ -42,8 +50,11 @@ _SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTI
 _HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
 _PASSES = (
     calls_on_their_own,
-    list_changes_written_out,
+    pops_written_out,
+    items_given_anew,
+    collections_written_out,
     tests_nested,
+    rounds_nested,
     made_before_branches,
     made_before_loops,
     partials_written_out,
@@ -120,6 +131,8 @@ def port_file(
     context.lines = text.split("\n")
     context.import_findings = found
     try:
+        if context.module_classes and any(n.args.defaults for n in nodes_of(tree, ast.Lambda)):
+            spelling.name(f"{HELPERS}.WithDefaults")  # imported, if any lambda comes to need it
         rewriter = Rewriter(context, tree)
         new = walked(one_a_line(cst.parse_module(text), text), rewriter)
         rewriter.finish()
@@ -128,6 +141,9 @@ def port_file(
         compiled = compiled_names(resolution)
         if compiled:
             new = walked(new, CompiledFunctions(compiled, _PASSES))
+        if "lambda" in text:
+            cells = [cls.qualified for cls in context.module_classes.values()]
+            new = lambdas_on_lines(new, cells, all_compiled_names(resolution), spelling)
         code = without_leftovers(new, tree, spelling.imports, wanted)
         if "set_seed(" in code:
             code = _SEEDED_TWICE.sub(r"\1", code)

@@ -231,7 +231,7 @@ class Members:
             if type(value) is Deferred:
                 value = base.body[name] = self.settle(value)
             if isinstance(value, ProjectFunction):
-                if _is_property(value):
+                if is_property(value):
                     return self.run_function(value, {}), ""
                 return Method(receiver, value), ""
             if name in base.body or name in base.attributes:
@@ -374,7 +374,7 @@ class Members:
         )
 
 
-def _is_property(function: ProjectFunction) -> bool:
+def is_property(function: ProjectFunction) -> bool:
     decorators = getattr(function.node, "decorator_list", ())
     return any(
         (isinstance(d, ast.Name) and d.id in ("property", "cached_property"))

@@ -99,7 +99,7 @@ def test_pop_stands_on_a_line_of_its_own(port) -> None:
         ("y = h.pop()", "y = h[-1]\n        h = h[:-1]"),
         ("h.extend(parts)", "h = h + list(parts)"),
         ("h.extend([x, x])", "h = h + [x, x]"),
-        ("h.extend(p + 1 for p in parts)", "h = h + [p + 1 for p in parts]"),
+        ("h.extend(p + 1 for p in parts)", "h = h + list(p + 1 for p in parts)"),
         ("h.insert(0, x + 1)", "h = [x + 1] + h"),
         ("h.insert(2, x)", "h = h[:2] + [x] + h[2:]"),
         ("h.reverse()", "h = h[::-1]"),
@@ -293,12 +293,173 @@ def test_a_test_of_what_a_named_tuple_holds_stands_on_its_own(port) -> None:
     )
 
 
-def test_dicts_are_written_out(port) -> None:
-    """Called, dict() is left to Python, and what it holds has no gradient."""
-    text = ported(
-        port, FORWARD.format("y = dict(a=x, b=x * 2)\n        z = dict(zip('ab', parts))")
+def test_members_that_forward_lists_are_tuples(port) -> None:
+    body = """kind = next(self.parameters()).dtype
+        for p in self.parameters():
+            x = x + p.sum()
+        later = self.children()
+        x = x + sum(q.sum() for _, q in self.named_parameters())"""
+    text = ported(port, FORWARD.format(body + "\n        x = x.to(kind)"))
+    assert "kind = helpers.parameters_of(self)[0].dtype\n" in text
+    assert "for p in helpers.parameters_of(self):" in text
+    assert "for _, q in helpers.named_parameters_of(self))" in text
+    assert "later = self.cells()" in text  # whoever reads it may read it in steps
+    outside = (
+        "def count(model: nn.Module):\n    return sum(p.numel() for p in model.parameters())\n"
     )
-    assert "y = {'a': x, 'b': x * 2}" in text
-    assert "z = {key: value for key, value in zip('ab', parts)}" in text
-    outside = ported(port, "def options(x: torch.Tensor):\n    return dict(a=x.size(0))\n")
-    assert "dict(a=x.shape[0])" in outside
+    assert "helpers.parameters(model)" in ported(port, outside)
+
+
+def test_properties_that_forward_reads_are_compiled(port) -> None:
+    source = """\
+class Net(nn.Module):
+    @property
+    def kind(self):
+        return next(self.parameters()).dtype
+
+    @property
+    def other(self):
+        return next(self.parameters()).dtype
+
+    def forward(self, x):
+        return x.to(self.kind)
+"""
+    text = ported(port, source)
+    assert text.count("helpers.parameters_of(self)[0]") == 1
+    assert text.count("next(helpers.parameters(self))") == 1
+
+
+def test_rounds_that_a_tensor_skips_are_nested(port) -> None:
+    body = """for layer in self.layers:
+            rows = torch.where(x > 0)[0]
+            if rows.numel() == 0:
+                continue  # nobody came
+            # the rest
+            x = layer(x)
+        for i, layer in enumerate(self.layers):
+            if i == 0:
+                continue
+            if not x.any():
+                x = x + 1
+                continue
+            x = layer(x)"""
+    text = ported(port, FORWARD.format(body))
+    nested = """\
+            if rows.size != 0:
+                # nobody came
+                # the rest
+                x = layer(x)
+"""
+    assert nested in text
+    assert "            if i == 0:\n                continue\n" in text
+    assert "                x = x + 1\n            else:\n                x = layer(x)\n" in text
+
+
+def test_numbers_of_numpy_are_pythons(port) -> None:
+    body = """n = x.shape[0]
+        a = np.ceil(np.log(n)).astype('int').item() + np.floor(n / 2).astype(np.int64)
+        b = round(n * 0.5) + int(round(n / 4)) + np.sqrt(n).item()
+        x = x[: np.ceil(n / 2).astype(int)] * np.int32(n) + a + b
+        y = round(x)"""
+    text = port("import numpy as np\n" + HEAD + FORWARD.format(body)).text
+    assert "a = int(np.ceil(np.log(n))) + int(np.floor(n / 2))\n" in text
+    assert "b = int(round(n * 0.5)) + int(round(n / 4)) + float(np.sqrt(n))\n" in text
+    assert "x = x[: int(np.ceil(n / 2))] * int(n) + a + b\n" in text
+    assert "y = round(x)\n" in text
+
+
+def test_lambdas_that_layers_hold_have_lines(port) -> None:
+    source = """\
+ACTS = {"relu": lambda t: torch.relu(t), "same": lambda t: t}
+KEYS = {"by": lambda row: row[1] > 3}
+
+
+class Net(nn.Module):
+    def __init__(self, act=lambda t: t * 2):
+        super().__init__()
+        self.act = act
+        self.parts = [lambda t, k=k: t * k for k in range(2)]
+        self.all = []
+        for k in range(3):
+            self.all.append(lambda t, k=k: t * k)
+        self.own = lambda t: t + 1
+
+    def forward(self, x, last=lambda t: t - 1):
+        return last(self.own(self.act(x)))
+"""
+    text = ported(port, source)
+    assert "relu_function = lambda t: ops.relu(t)\nsame_function = lambda t: t\nACTS = {" in text
+    assert 'KEYS = {"by": lambda row: row[1] > 3}' in text
+    assert "default_act = lambda t: t * 2\ndefault_last = lambda t: t - 1\n\n\nclass Net" in text
+    assert "def __init__(self, act=default_act):" in text
+    assert "            function = lambda t, k: t * k\n" in text
+    assert "self.all.append(helpers.WithDefaults(function, k))" in text
+    assert "self.own = lambda t: t + 1" in text
+
+
+def test_partials_of_functions_keep_their_gradients(port) -> None:
+    source = """\
+class Net(nn.Module):
+    def __init__(self, norm=partial(nn.LayerNorm, eps=1e-6)):
+        super().__init__()
+        self.norm = norm(3)
+        self.act = partial(F.leaky_relu, negative_slope=0.1)
+
+    def forward(self, x):
+        return self.act(self.norm(x))
+"""
+    text = port("from functools import partial\nimport torch.nn.functional as F\n" + HEAD + source)
+    assert "self.act = helpers.partial(" in text.text
+    assert "norm=partial(helpers.LayerNorm, eps=1e-6)" in text.text
+
+
+def test_changes_of_lists_keep_their_gradients(port) -> None:
+    body = """found = [x]
+        found.insert(0, x + 1)
+        found.insert(2, x)
+        found.extend([x, x])
+        found.extend(parts)
+        found.reverse()
+        other = found.copy()
+        kept = found
+        given = [x]
+        kept.insert(0, x)"""
+    text = ported(port, FORWARD.format(body.replace("        kept = found\n", "")))
+    assert "        found = [x + 1] + found\n" in text
+    assert "        found = found[:2] + [x] + found[2:]\n" in text
+    assert "        found = found + [x, x]\n        found = found + list(parts)\n" in text
+    assert "        found = found[::-1]\n        other = list(found)\n" in text
+    assert "found.insert(0, x + 1)" in ported(port, FORWARD.format(body))  # has another name
+
+
+def test_dictionaries_are_displays(port) -> None:
+    body = """a = dict(left=x, right=x + 1)
+        b = OrderedDict([("left", x), ("right", x)])
+        c = OrderedDict((k, v) for k, v in zip("ab", parts))
+        d = dict(zip("ab", parts))
+        e = a.copy()
+        f = dict(x)"""
+    text = port("from collections import OrderedDict\n" + HEAD + FORWARD.format(body)).text
+    assert '        a = {"left": x, "right": x + 1}\n' in text
+    assert '        b = {"left": x, "right": x}\n' in text
+    assert 'c = {key: value for key, value in [(k, v) for k, v in zip("ab", parts)]}' in text
+    assert 'd = {key: value for key, value in zip("ab", parts)}' in text
+    assert "e = {key: value for key, value in a.items()}" in text
+    assert "f = dict(x)" in text
+
+
+def test_options_that_are_taken_out_are_read(port) -> None:
+    body = 'y = rest.pop("scale", 1.0)\n        x = self.inner(x * y, **rest)'
+    source = FORWARD.replace("*parts", "**rest").format(body)
+    text = ported(port, source)
+    assert 'y = rest.get("scale", 1.0)\n' in text
+    assert 'rest = {key: value for key, value in rest.items() if key != "scale"}\n' in text
+
+
+def test_reduce_and_chain_keep_their_gradients(port) -> None:
+    loop = "for y in chain([x], parts):\n            x = x + y"
+    body = f"x = reduce(torch.add, parts)\n        {loop}"
+    imports = "from functools import reduce\nfrom itertools import chain\n"
+    text = port(imports + HEAD + FORWARD.format(body)).text
+    assert "x = helpers.reduced(" in text
+    assert "for y in list([x]) + list(parts):" in text

@@ -270,7 +270,11 @@ IDIOMS = {
 
 @pytest.mark.parametrize("idiom", IDIOMS)
 def test_idiom(idiom: str, nursery: Nursery, tmp_path: Path) -> None:
-    shape, source = IDIOMS[idiom]
+    check_idiom(*IDIOMS[idiom], tmp_path)
+
+
+def check_idiom(shape: str, source: str, tmp_path: Path) -> None:
+    """One step of `Net`, in both modes, beside torch's."""
     file, out = tmp_path / "net.py", tmp_path / "ported"
     file.write_text(HEAD + dedent(source).lstrip(), encoding="utf-8")
     assert main(["port", str(file), "-o", str(out), "--quiet"]) == 0

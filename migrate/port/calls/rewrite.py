@@ -123,6 +123,8 @@ class CallRewriter(CallSurroundings):
             return updated.with_changes(
                 func=function, args=[cst.Arg(updated.func.value), *updated.args]
             )
+        if id(partner) in self._first_members:
+            return _first_item(updated.args[0].value)
         helper = asked_by(partner, self.context)
         if helper:
             return updated.with_changes(func=expression(self.spelling.name(f"helpers.{helper}")))
@@ -180,6 +182,9 @@ class CallRewriter(CallSurroundings):
         receiver = self._receiver(usage, updated)
         if id(partner) in self.compared_types and receiver is not None:
             return cst.Attribute(value=atomic(receiver), attr=cst.Name("dtype"))
+        if id(partner) in self._listed_members and receiver is not None:
+            name = self.spelling.name(f"helpers.{self._listed_members[id(partner)]}")
+            return cst.Call(func=expression(name), args=[cst.Arg(receiver)])
         within = entry.main.within
         if within and self._listed_for.get(id(partner)) not in within:
             return updated.with_changes(func=expression(self._value(usage, entry)))
@@ -360,6 +365,13 @@ class CallRewriter(CallSurroundings):
             changed, place, _ = self.changed_in_place.pop(id(changed))
         self._kept.append(new)
         self.changed_in_place[id(new)] = (changed, place, usage)
+
+
+def _first_item(members: cst.BaseExpression) -> cst.Subscript:
+    """`helpers.parameters_of(net)[0]` for `next(iter(net.parameters()))`."""
+    if isinstance(members, cst.Call) and code(members.func) == "iter":
+        members = members.args[0].value
+    return cst.Subscript(members, [cst.SubscriptElement(cst.Index(cst.Integer("0")))])
 
 
 def arguments_in_order(node: ast.Call) -> list[ast.expr]:

@@ -12,6 +12,7 @@ from migrate.port.calls.call import Refusal
 from migrate.port.calls.listed import find_listed
 from migrate.port.cells.buffers import find_stateful_buffers, without_value
 from migrate.port.cells.global_pool import GlobalPools, find_global_pools
+from migrate.port.cells.listed_members import find_listed_members
 from migrate.port.cells.pool_sizes import find_sized_pools
 from migrate.port.context import Context
 from migrate.port.names.references import References
@@ -56,6 +57,8 @@ class CallSurroundings(References):
         self._for_optimizer: set[int] = set()  # calls of parameters() that only an optimizer sees
         self._alone: set[int] = set()  # calls that are statements of their own
         self._listed_for = find_listed(tree, context)
+        # Calls that compiled code cannot make -> what gives the same as a tuple; their first items.
+        self._listed_members, self._first_members = find_listed_members(context)
         self.compared_types = _compared_types(tree)
         self.assignments: dict[int, cst.Assign] = {}  # what such a call is written as
         self.written: dict[int, str] = {}  # `layer.eps = value` -> the row's form for it

@@ -9,11 +9,14 @@ import ast
 import libcst as cst
 
 from migrate.port.calls.call import Refusal
+from migrate.port.cells.held_functions import holds_function
 from migrate.port.cells.inplace_layers import find_inplace_layers
 from migrate.port.context import Context, is_module_value
 from migrate.port.syntax.every_node import every_node, nodes_of
 from migrate.port.syntax.join import JoinError
+from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.one_line import on_one_line
+from migrate.port.tensors.changing_functions import changed_argument
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.port.tensors.writes import WriteRewriter
 from migrate.resolve.values import Instance, ProjectFunction, options_of
@@ -103,14 +106,23 @@ class CellRewriter(WriteRewriter):
             return new
         if isinstance(new, cst.Call) and self._is_bare_super(partner):
             return self._full_super(new)
+        if isinstance(new, cst.Call) and self._holds_function(partner):
+            new = new.with_changes(func=expression(self.spelling.name("helpers.partial")))
         if isinstance(new, cst.Call) and any(isinstance(a.value, cst.Lambda) for a in new.args):
             new = self._without_lambdas(partner, new)
         self._note_inplace_layer(partner, new)
+        self._note_changing_function(original_node, partner, new)
         if isinstance(new, cst.Call) and self._pops_inside(partner):
             name = self._name_for_lambda("last")
             self._given_before.append((name, new))
             return cst.Name(name)
         return new
+
+    def _holds_function(self, call: ast.Call) -> bool:
+        in_cell = any(id(cls) in self.context.module_classes for cls in self._classes)
+        return holds_function(call, self.context, in_cell=in_cell) and not (
+            self.function is not None and self.is_compiled(self.function)
+        )
 
     def _pops_inside(self, call: ast.Call) -> bool:
         """`torch.cat([x, skips.pop()])`: a graph takes pop() for a pair, if not on its own line."""
@@ -167,6 +179,23 @@ class CellRewriter(WriteRewriter):
         ):
             self._kept.append(new)
             self.changed_in_place[id(new)] = (new.args[0].value, call.args[0], None)
+
+    def _note_changing_function(
+        self, original: cst.Call, call: ast.Call, new: cst.BaseExpression
+    ) -> None:
+        """`add_shortcut(x, y)`, where the function writes over its x and gives it back."""
+        change = changed_argument(call, self.context) if isinstance(new, cst.Call) else None
+        if change is None or not self.is_compiled(change.definition):
+            return  # what is not compiled changes the tensor itself
+        place = change.place
+        if change.returned and isinstance(place, ast.Name):
+            at = next(i for i, a in enumerate(original.args) if self.partner(a.value) is place)
+            assert isinstance(new, cst.Call)
+            self._kept.append(new)
+            self.changed_in_place[id(new)] = (new.args[at].value, place, None)
+        elif id(call) in self._alone and isinstance(place, ast.Name | ast.Attribute):
+            reason = f"changes {ast.unparse(place)} in place, and compiled code sees only results"
+            self.flag(call, Refusal(reason, "return the tensor, and use the result", "MS403"))
 
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
         """`conv(relu_(x))`, with x read again: x gets its new value on a line before."""

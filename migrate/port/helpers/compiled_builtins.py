@@ -1,4 +1,4 @@
-"""Builtins of Python that compiled code takes only of values, not of calls in their argument."""
+"""Functions of Python that compiled code takes only of values, or without their gradients."""
 
 
 def all_of(values):
@@ -14,4 +14,13 @@ def any_of(values):
     result = False
     for value in values:
         result = result or value
+    return result
+
+
+def reduced(function, values, *start):
+    """functools.reduce, whose gradient is lost in compiled code."""
+    values = list(values)
+    result = start[0] if start else values[0]
+    for value in values if start else values[1:]:
+        result = function(result, value)
     return result

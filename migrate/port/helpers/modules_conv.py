@@ -146,6 +146,18 @@ class Conv3d(nn.Conv3d):
         )
         self.padding_mode = padding_mode
         self.edges = _edges(padding, padding_mode, kernel_size, dilation, 3)
+        # nn.Conv3d takes a convolution for each group: a hundred of them are a graph of gigabytes.
+        self.grouped = None
+        if groups > 1 and mindspore.get_context("device_target") != "Ascend":
+            self.grouped = ops.Conv3D(
+                out_channels,
+                self.kernel_size,
+                pad_mode=self.pad_mode,
+                pad=self.padding,
+                stride=self.stride,
+                dilation=self.dilation,
+                group=groups,
+            )
         own_reset(self)
 
     def construct(self, x):
@@ -154,5 +166,10 @@ class Conv3d(nn.Conv3d):
             x = x.expand_dims(0)
         if self.edges:
             x = ops.pad(x, self.edges, mode=self.padding_mode)
-        x = super(Conv3d, self).construct(x)
+        if self.grouped is not None:
+            x = self.grouped(x, self.weight)
+            if self.has_bias:
+                x = x + self.bias.reshape((1, -1, 1, 1, 1))
+        else:
+            x = super(Conv3d, self).construct(x)
         return x if batched else x.squeeze(0)

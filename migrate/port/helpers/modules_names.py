@@ -10,7 +10,10 @@ def _layer(layer):
 
 def _first(layer, names):
     """The first of these names that the layer has; the first of all where it has none."""
-    return next((name for name in names if hasattr(layer, name)), names[0])
+    for name in names:
+        if hasattr(layer, name):
+            return name
+    return names[0]
 
 
 def _replaced(layer, name, value):

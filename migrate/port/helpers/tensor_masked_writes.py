@@ -29,8 +29,21 @@ def put_masked(input, mask, values):
         # One more row, so that there is one to point to where the mask selects nothing.
         rows = ops.cat((values, ops.zeros((1,) + rest, values.dtype)), 0)
         order = ops.cumsum(mask.reshape((-1,)).astype(mindspore.int32), 0) - 1
-        order = ops.maximum(order, 0)
-        if values.shape[0] == 1:
-            order = order * 0
+        # A single row is for all places. No branch: the count may be known only at run time.
+        order = ops.maximum(ops.minimum(order, values.shape[0] - 1), 0)
         chosen = ops.gather(rows, order, 0).reshape(input.shape)
     return ops.where(_spread_mask(mask, input), chosen.astype(input.dtype), input)
+
+
+def add_to_part(input, bounds, values):
+    """`input[start:stop, ...] += values`, with (start, stop) for each of the first axes."""
+    shape, widths = (), ()
+    for axis, size in enumerate(input.shape):
+        start, stop = bounds[axis] if axis < len(bounds) else (0, None)
+        start = max(start + size, 0) if start < 0 else min(start, size)
+        stop = size if stop is None else min(stop if stop >= 0 else stop + size, size)
+        stop = max(start, stop)
+        shape += (stop - start,)
+        widths = (start, size - stop) + widths
+    part = ops.zeros(shape, input.dtype) + values
+    return input + ops.pad(part.astype(input.dtype), widths)

@@ -6,6 +6,7 @@ import ast
 
 import libcst as cst
 
+from migrate.analyze.compiled import compiled_code
 from migrate.port.statements.markers import MarkerRewriter
 from migrate.port.syntax.nodes import atomic, expression
 from migrate.port.syntax.text import code
@@ -16,7 +17,8 @@ _LAYERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 _BACKWARDS = [cst.SubscriptElement(cst.Slice(None, None, cst.parse_expression("-1")))]
 
 _PARTIAL = ("partial", "functools.partial")
-_REFUSED = ("all", "any", "dict", "enumerate", "list", "map", "reversed", "zip")
+_ITERATE = ("functools.reduce", "itertools.chain")
+_REFUSED = ("all", "any", "enumerate", "list", "map", "reversed", "zip")
 
 
 class CompiledCode(MarkerRewriter):
@@ -24,10 +26,21 @@ class CompiledCode(MarkerRewriter):
     without `math`.
     """
 
+    _run_by_forward: list[ast.AST] | None = None
+
     @property
     def function(self) -> ast.AST | None:
         """The innermost function around the node in hand."""
         return self._functions[-1] if self._functions else None
+
+    def is_compiled(self, function: ast.AST | None) -> bool:
+        """Whether a forward of this file runs the function."""
+        if self._run_by_forward is None:
+            resolution = self.context.resolution
+            assert resolution.scope is not None
+            found = compiled_code(resolution.scope, resolution.types)
+            self._run_by_forward = [definition for _, definition, _ in found]
+        return function in self._run_by_forward
 
     def leave_Del(
         self, original_node: cst.Del, updated_node: cst.Del
@@ -62,20 +75,34 @@ class CompiledCode(MarkerRewriter):
                     or _of_inner(updated_node, named, self.function)
                     or updated_node
                 )
-            if name == "dict":
-                return _written_dict(updated_node, self.spelling.quote) or updated_node
             if name == "list" and _is_comprehension(updated_node):
                 return updated_node.args[0].value
             if name in ("all", "any") and _calls_for_each(updated_node):
                 return self._over_values(name, updated_node)
             if name in ("enumerate", "zip"):
                 return updated_node.with_changes(args=[*map(_sliced_range, updated_node.args)])
+        iterated = self._read_in_row(original_node, updated_node)
+        if iterated is not None:
+            return iterated
         if name and self.function is not None:
             callee = self.context.type(self.partner(original_node.func))
             if isinstance(callee, External) and callee.name.startswith("math."):
                 # `sqrt(n)` of a size is no number to the compiler, `math.sqrt(n)` is.
                 return updated_node.with_changes(func=expression(self.spelling.name(callee.name)))
         return super().leave_Call(original_node, updated_node)
+
+    def _read_in_row(self, original: cst.Call, call: cst.Call) -> cst.BaseExpression | None:
+        """`reduce(f, parts)` and `chain(a, b)`: the compiler loses gradients in them."""
+        callee = self.context.type(self.partner(original.func))
+        known = isinstance(callee, External) and callee.name in _ITERATE
+        if not known or self.function is None or not self.is_compiled(self.function):
+            return None
+        if any(argument.star or argument.keyword for argument in call.args) or not call.args:
+            return None
+        assert isinstance(callee, External)
+        if callee.name == "functools.reduce":
+            return call.with_changes(func=expression(self.spelling.name("helpers.reduced")))
+        return expression(" + ".join(f"list({code(argument.value)})" for argument in call.args))
 
     def _over_values(self, name: str, call: cst.Call) -> cst.Call:
         """`all([fits(n) for n in x.shape])`: the compiler would look for `fits` in Python."""
@@ -100,21 +127,6 @@ class CompiledCode(MarkerRewriter):
             or (isinstance(kind, Instance) and kind.cls in _LAYERS)
             for kind in kinds
         )
-
-
-def _written_dict(call: cst.Call, quote: str) -> cst.BaseExpression | None:
-    """`dict(a=x)` and `dict(zip(names, values))`: called, what they hold has no gradient."""
-    if call.args and all(a.keyword is not None for a in call.args):
-        pairs = [(a.keyword.value, code(a.value)) for a in call.args if a.keyword is not None]
-        return expression(
-            "{" + ", ".join(f"{quote}{name}{quote}: {value}" for name, value in pairs) + "}"
-        )
-    if len(call.args) != 1 or call.args[0].star or call.args[0].keyword is not None:
-        return None
-    held = call.args[0].value
-    if isinstance(held, cst.Call) and code(held.func) in ("zip", "enumerate"):
-        return expression(f"{{key: value for key, value in {code(held)}}}")
-    return None
 
 
 def _sliced_range(argument: cst.Arg) -> cst.Arg:

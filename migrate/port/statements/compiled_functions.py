@@ -11,6 +11,7 @@ from migrate.analyze.compiled import compiled_code
 from migrate.port.syntax.text import code
 from migrate.resolve import FileResolution
 
+_DUE = frozenset({"partial", "pop", "insert", "extend", "reverse", "copy", "dict", "OrderedDict"})
 # From a function and its text to the function as it can be compiled.
 Pass = Callable[[cst.FunctionDef, str], cst.FunctionDef]
 
@@ -23,11 +24,19 @@ def compiled_names(resolution: FileResolution) -> frozenset[str]:
     return frozenset(_ported(name) for name, _, nodes in found if any(map(_is_due, nodes)))
 
 
+def all_compiled_names(resolution: FileResolution) -> frozenset[str]:
+    """Of all functions that are compiled."""
+    if resolution.scope is None:
+        return frozenset()
+    found = compiled_code(resolution.scope, resolution.types)
+    return frozenset(_ported(name) for name, _, _ in found)
+
+
 def _is_due(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         called = node.func
         name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-        return name in ("copy", "extend", "insert", "partial", "pop", "reverse")
+        return name in _DUE
     if isinstance(node, ast.AugAssign):
         return isinstance(node.target, ast.Subscript)
     if isinstance(node, ast.Expr):

@@ -12,13 +12,13 @@ from typing import Any
 import libcst as cst
 
 from migrate.port.syntax.text import code
+from migrate.port.tensors.compiled_numbers import CompiledNumbers
 from migrate.port.tensors.kept_tensors import is_kept_tensor, runs_in_forward
-from migrate.port.tensors.numpy_operands import NumpyOperands
 
 _Write = cst.Assign | cst.AugAssign
 
 
-class KeptItems(NumpyOperands):
+class KeptItems(CompiledNumbers):
     """Changes a copy, and puts the copy in the tensor's place."""
 
     def changes_part(

@@ -8,7 +8,6 @@ import ast
 
 import libcst as cst
 
-from migrate.analyze.compiled import compiled_code
 from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.text import code
 from migrate.port.tensors.aliases import alias_could_see
@@ -19,17 +18,6 @@ from migrate.resolve.values import is_tensor
 
 class MaskedWrites(KeptItems):
     """Rebinds the name of a tensor that is written to by a mask."""
-
-    _run_by_forward: list[ast.AST] | None = None
-
-    def is_compiled(self, function: ast.AST | None) -> bool:
-        """Whether a forward of this file runs the function."""
-        if self._run_by_forward is None:
-            resolution = self.context.resolution
-            assert resolution.scope is not None
-            found = compiled_code(resolution.scope, resolution.types)
-            self._run_by_forward = [definition for _, definition, _ in found]
-        return function in self._run_by_forward
 
     def written_by_mask(
         self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign
@@ -62,7 +50,7 @@ class MaskedWrites(KeptItems):
         value = statement.value
         return (
             isinstance(target.value, ast.Name)
-            and _is_made_here(target.value.id, self.function)
+            and is_made_here(target.value.id, self.function)
             and is_tensor(self.context.type(target.value))
             and not isinstance(target.slice, ast.Tuple | ast.Slice | ast.Constant)
             and is_boolean(target.slice, self.function)
@@ -72,7 +60,7 @@ class MaskedWrites(KeptItems):
         )
 
 
-def _is_made_here(name: str, function: ast.AST | None) -> bool:
+def is_made_here(name: str, function: ast.AST | None) -> bool:
     """A variable of this function alone: whoever gave a parameter would miss the change."""
     return any(
         isinstance(node, ast.Assign)

@@ -12,11 +12,14 @@ import libcst as cst
 from migrate.port.context import Context
 from migrate.port.syntax.every_node import nodes_of
 from migrate.port.syntax.nodes import expression
+from migrate.port.syntax.text import code
 from migrate.port.tensors.partial_operators import PartialOperators, Spine
 from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.values import Instance, Known, is_tensor, options_of
 
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.bool"})
+# Builtins that give a number for numbers.
+_OF_NUMBERS = frozenset({"abs", "float", "int", "max", "min", "pow", "round"})
 
 
 class NumpyOperands(PartialOperators):
@@ -43,7 +46,9 @@ class NumpyOperands(PartialOperators):
         changed: dict[str, cst.BaseExpression] = {}
         for side in ("lower", "upper"):
             old, new = getattr(original_node, side), getattr(updated_node, side)
-            if isinstance(old, cst.Name | cst.Attribute | cst.Call) and _is_numpy(
+            if isinstance(new, cst.Call) and code(new.func) == "int":
+                continue
+            if isinstance(old, cst.Name | cst.Attribute | cst.Call) and is_numpy_value(
                 self.context.type(self.partner(old))
             ):
                 bare = new.with_changes(lpar=[], rpar=[])
@@ -55,27 +60,31 @@ def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]
     """Left operands that numpy made, beside a tensor; True where it is surely one number."""
     found: dict[Spine, bool] = {}
     for node in nodes_of(tree, ast.BinOp):
-        if is_tensor(context.type(node.right)) and _is_numpy(context.type(node.left)):
+        if is_tensor(context.type(node.right)) and is_numpy_value(context.type(node.left)):
             depth, leaf = 0, node.left
             while isinstance(leaf, ast.BinOp):
                 depth, leaf = depth + 1, leaf.left
-            found[id(leaf), depth] = _is_number(node.left, context)
+            found[id(leaf), depth] = is_number(node.left, context)
     return found
 
 
-def _is_numpy(value: object) -> bool:
+def is_numpy_value(value: object) -> bool:
     return any(
         isinstance(option, Instance) and is_numpy(option.cls)
         for option in options_of(value)  # type: ignore[arg-type]
     )
 
 
-def _is_number(node: ast.expr, context: Context) -> bool:
+def is_number(node: ast.expr, context: Context) -> bool:
     """A function of numbers gives a number."""
+    if isinstance(node, ast.UnaryOp):
+        return is_number(node.operand, context)
     if isinstance(node, ast.BinOp):
-        return _is_number(node.left, context) and _is_number(node.right, context)
-    if isinstance(node, ast.Call) and _is_numpy(context.type(node)):
-        return bool(node.args) and all(_is_number(argument, context) for argument in node.args)
+        return is_number(node.left, context) and is_number(node.right, context)
+    if isinstance(node, ast.Call) and (
+        is_numpy_value(context.type(node)) or getattr(node.func, "id", "") in _OF_NUMBERS
+    ):
+        return bool(node.args) and all(is_number(argument, context) for argument in node.args)
     return all(
         (isinstance(option, Instance) and option.cls in _NUMBERS)
         or (isinstance(option, Known) and isinstance(option.value, int | float))

@@ -18,9 +18,11 @@ from migrate.port.statements.suites import (
 from migrate.port.syntax.nodes import atomic, expression, fill
 from migrate.port.syntax.text import code
 from migrate.port.tensors.aliases import alias_could_see, is_callers, is_held, is_loop_target
+from migrate.port.tensors.changing_functions import is_given_back
 from migrate.port.tensors.inversion import is_boolean
 from migrate.port.tensors.kept_tensors import old_values
-from migrate.port.tensors.masked_writes import MaskedWrites
+from migrate.port.tensors.masked_writes import MaskedWrites, is_made_here
+from migrate.port.tensors.part_sums import part_sum
 from migrate.port.tensors.stepped import with_gathered_steps
 from migrate.port.train_step.no_gradient import is_decorated, without_gradient
 from migrate.resolve.values import PARAMETER, is_tensor
@@ -291,6 +293,11 @@ class WriteRewriter(MaskedWrites):
         if masked is not None:
             return masked
         partner = self.partner(original_node)
+        if isinstance(partner, ast.AugAssign) and self._is_own_part(partner.target):
+            helper = self.spelling.name("helpers.add_to_part")
+            part = part_sum(partner.target, updated_node, helper)
+            if part is not None:
+                return part
         sign = code(updated_node.operator).strip().rstrip("=")
         if (
             not isinstance(partner, ast.AugAssign)
@@ -310,7 +317,26 @@ class WriteRewriter(MaskedWrites):
             reason = f"changes {name} in place in torch, which {seen} could see"
             step = f"write {name} = {name} ... if nothing relies on it"
             self.flag(partner, Refusal(reason, step, "MS403"))
+        inner = id(self.function) not in self.context.forwards and self.is_compiled(self.function)
+        if inner and is_given_back(partner.target.id, self.function):
+            # To the compiler `x += y` of a parameter is an assignment to the caller's tensor.
+            written = expression(f"{partner.target.id} {sign} (_)")
+            assert isinstance(written, cst.BinaryOperation)
+            value = written.with_changes(right=atomic(updated_node.value))
+            return cst.Assign([cst.AssignTarget(updated_node.target)], value)
         return updated_node
+
+    def _is_own_part(self, target: ast.expr) -> bool:
+        """A part of a tensor that nobody else sees, or that the function gives back."""
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+            return False
+        name = target.value.id
+        return (
+            is_tensor(self.context.type(target.value))
+            and (is_made_here(name, self.function) or is_given_back(name, self.function))
+            and self.is_compiled(self.function)
+            and not alias_could_see(target, self.function)
+        )
 
     def _note_targets(self, target: cst.BaseExpression) -> None:
         if isinstance(target, cst.Tuple | cst.List):
