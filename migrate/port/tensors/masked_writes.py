@@ -21,6 +21,7 @@ class MaskedWrites(KeptItems):
     """Rebinds the name of a tensor that is written to by a mask."""
 
     _run_by_forward: list[ast.AST] | None = None
+    _module_body: ast.Module | None = None
 
     def is_compiled(self, function: ast.AST | None) -> bool:
         """Whether a forward of this file runs the function."""
@@ -30,6 +31,16 @@ class MaskedWrites(KeptItems):
             found = compiled_code(resolution.scope, resolution.types)
             self._run_by_forward = [definition for _, definition, _ in found]
         return function in self._run_by_forward
+
+    def around(self) -> ast.AST | None:
+        """The function that a statement stands in, or the module's own statements."""
+        if self.function is not None or self.context.resolution.scope is None:
+            return self.function
+        if self._module_body is None:
+            body = self.context.resolution.scope.tree.body
+            scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+            self._module_body = ast.Module([s for s in body if not isinstance(s, scopes)], [])
+        return self._module_body
 
     def written_by_mask(
         self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign

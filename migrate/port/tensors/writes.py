@@ -65,7 +65,7 @@ class WriteRewriter(MaskedWrites):
 
     def flag_aliases(self, place: ast.expr, name: str, api: str) -> None:
         """Report a change in place that another name of the same tensor would show in torch."""
-        seen = alias_could_see(place, self.function)
+        seen = alias_could_see(place, self.around())
         if seen:
             reason = f"changes {name} in place, and {seen} could see it"
             step = "copy the value first, or use the result"
@@ -272,7 +272,7 @@ class WriteRewriter(MaskedWrites):
         return entry.main.emit == "None" or "remove_statement" in entry.main.rules
 
     def is_read_later(self, place: ast.expr) -> bool:
-        return alias_could_see(place, self.function, only_later_reads=True) != ""
+        return alias_could_see(place, self.around(), only_later_reads=True) != ""
 
     def leave_Return(self, original_node: cst.Return, updated_node: cst.Return) -> cst.Return:
         if updated_node.value is None:
@@ -304,7 +304,7 @@ class WriteRewriter(MaskedWrites):
             assert isinstance(new, cst.BinaryOperation)
             right = atomic(updated_node.value)
             return cst.Expr(self._set_value(left, new.with_changes(right=right)))
-        seen = alias_could_see(partner.target, self.function)
+        seen = alias_could_see(partner.target, self.around())
         if seen:
             name = partner.target.id
             reason = f"changes {name} in place in torch, which {seen} could see"

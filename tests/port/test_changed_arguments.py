@@ -1,0 +1,88 @@
+"""Functions that change a tensor they are given and return it: callers see the change."""
+
+from __future__ import annotations
+
+import textwrap
+
+HEAD = """\
+from collections import deque
+import torch
+from torch import nn
+
+def scale(t, s):
+    t.mul_(s)
+    return t
+
+def shifted(t):
+    t += 1
+    return t.sum()
+
+def copied(t):
+    t = t.clone()
+    t.mul_(2)
+    return t
+"""
+
+
+def ported(port, source: str):
+    done = port(HEAD + textwrap.dedent(source))
+    return done.text, done.findings
+
+
+def test_a_result_that_nobody_takes_is_taken(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        class Net(nn.Module):
+            def grow(self, x):
+                x.add_(1)
+                return x
+
+        def run(net: Net, x: torch.Tensor, rows: torch.Tensor):
+            scale(x, 2)
+            scale(rows[0], s=3)
+            net.grow(x)
+            return x, rows
+        """,
+    )
+    assert not findings
+    assert "    x = scale(x, 2)\n    rows[0] = scale(rows[0], s=3)\n" in text
+    assert "    x = net.grow(x)\n" in text
+
+
+def test_an_argument_that_is_read_again_gets_the_new_value(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        def run(x: torch.Tensor):
+            y = scale(x, 2)
+            z = copied(y)
+            return x + y + z
+        """,
+    )
+    assert not findings
+    assert "y = x = scale(x, 2)" in text and "z = copied(y)" in text
+
+
+def test_a_change_that_does_not_come_back_is_reported(port) -> None:
+    source = """
+        def run(x: torch.Tensor):
+            total = shifted(x)
+            return total{rest}
+        """
+    _, findings = ported(port, source.format(rest=" + x"))
+    assert [f.code for f in findings] == ["MS403"]
+    _, findings = ported(port, source.format(rest=""))
+    assert not findings
+
+
+def test_changes_outside_of_functions(port) -> None:
+    text, findings = ported(port, "x = torch.ones(2)\ny = x.mul_(3)\nprint(x, y)\n")
+    assert not findings and "y = x = x.mul(3)" in text
+    _, findings = ported(port, "x = torch.ones(2)\ny = x\nx.mul_(3)\nprint(y)\n")
+    assert [f.code for f in findings] == ["MS403"]
+
+
+def test_a_deque_is_read_as_a_list(port) -> None:
+    text, _ = ported(port, "q = deque(maxlen=3)\nprint(torch.tensor(q))\n")
+    assert "mindspore.tensor(list(q))" in text
