@@ -27,6 +27,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return step if hasattr(step, "__wrapped_by_jit__") else mindspore.jit(step)
 
     def compiled(*inputs):
+        inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
         for place, (known, step) in enumerate(_steps):
             if _same(known, around):
@@ -87,6 +88,15 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return compiled(*inputs) if graph else eager(*inputs)
 
     return step_in_mode
+
+
+def _as_data(value):
+    """Tensors in a plain tuple, the states of an LSTM, count as constants: every step would
+    compile anew.
+    """
+    if isinstance(value, tuple) and value and all(isinstance(v, mindspore.Tensor) for v in value):
+        return mindspore.mutable(value)
+    return value
 
 
 def _are_zero(gradients):
