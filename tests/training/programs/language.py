@@ -38,7 +38,7 @@ for epoch in range(2):
     hidden = model.init_hidden(4)
     for i in range(0, words.size(0) - 1, 5):
         seq_len = min(5, len(words) - 1 - i)
-        data, targets = words[i:i + seq_len], words[i + 1:i + 1 + seq_len].reshape(-1)
+        data, targets = words[i : i + seq_len], words[i + 1 : i + 1 + seq_len].reshape(-1)
         model.zero_grad()
         hidden = repackage_hidden(hidden)
         output, hidden = model(data, hidden)
