@@ -9,6 +9,7 @@ import mindspore
 import mindspore.dataset as ds
 import numpy as np
 import os
+import re
 import tempfile
 import types
 import warnings
@@ -769,7 +770,7 @@ class CrossEntropyLoss(nn.CrossEntropyLoss):
 
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
-    for name, parameter in module.parameters_and_names(expand=recurse):
+    for name, parameter in in_torch_order(list(module.parameters_and_names(expand=recurse))):
         if not _is_buffer(name, parameter):
             yield parameter
 
@@ -823,6 +824,32 @@ _NAMES_OF_NORMS = {
     "moving_mean": "running_mean",
     "moving_variance": "running_var",
 }
+
+
+_RECURRENT = re.compile(r"(weight|bias)_(ih|hh|hr)_l(\d+)(_reverse)?")
+
+
+_KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+
+
+def in_torch_order(pairs):
+    """By layer where MindSpore orders recurrent weights by kind, and running statistics last:
+    programs count on the order as on the names.
+    """
+    first = {}
+    for place, (name, _) in enumerate(pairs):
+        first.setdefault(name.rpartition(".")[0], place)
+
+    def key(pair):
+        path, _, local = pair[0].rpartition(".")
+        found = _RECURRENT.fullmatch(local)
+        inner = (0, False, 0)
+        if found:
+            kind, gate, layer, reverse = found.groups()
+            inner = (int(layer), bool(reverse), _KINDS.index(f"{kind}_{gate}"))
+        return first[path], _is_buffer(*pair), inner
+
+    return sorted(pairs, key=key)
 
 
 def _is_a(cell, *classes):
@@ -893,7 +920,8 @@ def state_dict(module, prefix=""):
     module = module.__self__ if isinstance(module, super) else module
     own = nn.Cell.state_dict(module)
     names = torch_names(module, own)
-    return OrderedDict((prefix + names[name], value) for name, value in own.items())
+    ordered = in_torch_order(list(own.items()))
+    return OrderedDict((prefix + names[name], value) for name, value in ordered)
 
 
 def _negative(gradient):
@@ -1148,6 +1176,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
     def compiled(*inputs):
+        inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
         for place, (known, step) in enumerate(_steps):
             if _same(known, around):
@@ -1233,6 +1262,15 @@ def _are_lost(whole, gradients, comparable):
         if comparable and abs(right - found).max(initial=0.0) > 1e-3 * scale:
             return True
     return False
+
+
+def _as_data(value):
+    """Tensors in a plain tuple, the states of an LSTM, count as constants: every step would
+    compile anew.
+    """
+    if isinstance(value, tuple) and value and all(isinstance(v, mindspore.Tensor) for v in value):
+        return mindspore.mutable(value)
+    return value
 
 
 def _are_zero(gradients):

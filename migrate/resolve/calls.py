@@ -31,6 +31,7 @@ from migrate.resolve.values import (
     SuperOf,
     Value,
     external,
+    instance,
     is_tensor,
     join,
     options_of,
@@ -261,6 +262,8 @@ class Calls(Expressions):
             return values[0]
         if name == "collections.OrderedDict":
             return ListOf(UNKNOWN, "dict")
+        if name == "collections.deque":
+            return instance(name)
         if root == "math":
             return FLOAT
         if root == "numpy" and rest[:1].islower():

@@ -14,6 +14,7 @@ from migrate.resolve.frames import Frame
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules, ModuleScope
 from migrate.resolve.outline import Deferred, outline
+from migrate.resolve.passed_through import passed_parameter
 from migrate.resolve.statements import Statements
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
@@ -26,6 +27,7 @@ from migrate.resolve.values import (
     ProjectClass,
     ProjectFunction,
     Value,
+    is_tensor,
     join,
     type_of_constant,
 )
@@ -132,7 +134,7 @@ class Interpreter(Statements):
                 join(function.hints[name], value) if name in function.hints else value
             )
         if function.done or function.running or self._depth > _DEEPEST:
-            return function.result
+            return self._own_result(function, hints)
         away = function.module is not self.module and function.module is not self.main
         if away and self._hops >= _HOPS:
             return self._stated_result(function)
@@ -157,7 +159,18 @@ class Interpreter(Statements):
         self._depth -= 1
         self._hops -= away
         function.running, function.done = False, True
-        return function.result
+        return self._own_result(function, hints)
+
+    def _own_result(self, function: ProjectFunction, hints: dict[str, Value]) -> Value:
+        """What this call gives, where the function gives back what it was given."""
+        if function.passes is None:
+            function.passes = passed_parameter(function.node)
+        name = function.passes
+        if not name or getattr(function.node, "returns", None) is not None:
+            return function.result
+        if name in hints:
+            return hints[name]
+        return function.result if is_tensor(function.result) else UNKNOWN
 
     def _stated_result(self, function: ProjectFunction) -> Value:
         """What the signature alone says, without a look at the body."""

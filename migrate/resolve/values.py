@@ -148,6 +148,7 @@ class ProjectFunction(Value):
         "module",
         "node",
         "owner",
+        "passes",
         "qualified",
         "result",
         "running",
@@ -163,6 +164,7 @@ class ProjectFunction(Value):
         self.qualified = qualified
         self.owner = owner
         self.hints: dict[str, Value] = {}
+        self.passes: str | None = None  # the parameter it gives back, once looked for
         self.result: Value = UNKNOWN
         self.done = False
         self.running = False

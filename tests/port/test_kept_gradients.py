@@ -49,13 +49,14 @@ def test_without_an_optimizer_the_models_that_run_are_trained(port) -> None:
     assert "gradients.clear()" in text and "p.grad" in text
 
 
-def test_the_gradient_of_a_plain_tensor_is_reported(port) -> None:
+def test_the_gradient_of_a_plain_tensor_that_adds_up_is_reported(port) -> None:
     _, findings = ported(
         port,
         """
-        def attack(model: nn.Module, x: torch.Tensor, y: torch.Tensor):
-            loss = F.cross_entropy(model(x), y)
-            loss.backward()
+        def attack(model: nn.Module, x: torch.Tensor, ys: list[torch.Tensor]):
+            for y in ys:
+                loss = F.cross_entropy(model(x), y)
+                loss.backward()
             return x.grad.sign()
         """,
     )

@@ -16,7 +16,7 @@ from migrate.port.syntax.every_node import every_node, nodes_of
 from migrate.port.syntax.join import JoinError
 from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.one_line import on_one_line
-from migrate.port.tensors.changing_functions import changed_argument
+from migrate.port.tensors.changed_arguments import changed_arguments
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.port.tensors.writes import WriteRewriter
 from migrate.resolve.values import Instance, ProjectFunction, options_of
@@ -111,7 +111,7 @@ class CellRewriter(WriteRewriter):
         if isinstance(new, cst.Call) and any(isinstance(a.value, cst.Lambda) for a in new.args):
             new = self._without_lambdas(partner, new)
         self._note_inplace_layer(partner, new)
-        self._note_changing_function(original_node, partner, new)
+        self._note_changed_arguments(partner, new)
         if isinstance(new, cst.Call) and self._pops_inside(partner):
             name = self._name_for_lambda("last")
             self._given_before.append((name, new))
@@ -180,22 +180,21 @@ class CellRewriter(WriteRewriter):
             self._kept.append(new)
             self.changed_in_place[id(new)] = (new.args[0].value, call.args[0], None)
 
-    def _note_changing_function(
-        self, original: cst.Call, call: ast.Call, new: cst.BaseExpression
-    ) -> None:
-        """`add_shortcut(x, y)`, where the function writes over its x and gives it back."""
-        change = changed_argument(call, self.context) if isinstance(new, cst.Call) else None
-        if change is None or not self.is_compiled(change.definition):
-            return  # what is not compiled changes the tensor itself
-        place = change.place
-        if change.returned and isinstance(place, ast.Name):
-            at = next(i for i, a in enumerate(original.args) if self.partner(a.value) is place)
-            assert isinstance(new, cst.Call)
-            self._kept.append(new)
-            self.changed_in_place[id(new)] = (new.args[at].value, place, None)
-        elif id(call) in self._alone and isinstance(place, ast.Name | ast.Attribute):
-            reason = f"changes {ast.unparse(place)} in place, and compiled code sees only results"
-            self.flag(call, Refusal(reason, "return the tensor, and use the result", "MS403"))
+    def _note_changed_arguments(self, call: ast.Call, new: cst.BaseExpression) -> None:
+        """`scale(x, 2)`, where that function changes x in place."""
+        if not isinstance(new, cst.Call):
+            return
+        for given, returned in changed_arguments(call, self.context, self.is_compiled):
+            alone = id(call) in self._alone
+            place = next((a for a, old in zip(new.args, _given(call), strict=True) if old is given))
+            kinds = (ast.Name, ast.Attribute, ast.Subscript) if alone else ast.Name
+            if returned and isinstance(given, kinds):
+                self._kept.append(new)
+                self.changed_in_place[id(new)] = (place.value, given, None)
+            elif isinstance(given, ast.Name) and self.is_read_later(given):
+                reason = f"changes {given.id} in place in torch, and {given.id} is read again"
+                step = f"let the function return the changed tensor, and write {given.id} = ..."
+                self.flag(given, Refusal(reason, step, "MS403"))
 
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
         """`conv(relu_(x))`, with x read again: x gets its new value on a line before."""
@@ -311,3 +310,7 @@ class CellRewriter(WriteRewriter):
         super().finish()
         if self.lines_before:
             raise JoinError("a lambda lost its place")
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -5,7 +5,7 @@ import re
 
 from mindspore import Parameter, nn, ops
 
-from migrate.port.helpers.modules_parameter_names import _is_buffer, named_buffers
+from migrate.port.helpers.modules_parameter_names import _is_buffer, in_torch_order, named_buffers
 
 
 def buffer(value, name):
@@ -32,7 +32,7 @@ def set_parameter(module, name, data, requires_grad=True):
 
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
-    for name, parameter in module.parameters_and_names(expand=recurse):
+    for name, parameter in in_torch_order(list(module.parameters_and_names(expand=recurse))):
         if not _is_buffer(name, parameter):
             yield parameter
 

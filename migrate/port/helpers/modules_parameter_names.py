@@ -4,6 +4,7 @@
 leave both in the group with weight decay, and nothing would say so.
 """
 
+import re
 from collections import OrderedDict
 
 from mindspore import nn
@@ -16,6 +17,30 @@ _NAMES_OF_NORMS = {
     "moving_mean": "running_mean",
     "moving_variance": "running_var",
 }
+
+
+_RECURRENT = re.compile(r"(weight|bias)_(ih|hh|hr)_l(\d+)(_reverse)?")
+_KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+
+
+def in_torch_order(pairs):
+    """By layer where MindSpore orders recurrent weights by kind, and running statistics last:
+    programs count on the order as on the names.
+    """
+    first = {}
+    for place, (name, _) in enumerate(pairs):
+        first.setdefault(name.rpartition(".")[0], place)
+
+    def key(pair):
+        path, _, local = pair[0].rpartition(".")
+        found = _RECURRENT.fullmatch(local)
+        inner = (0, False, 0)
+        if found:
+            kind, gate, layer, reverse = found.groups()
+            inner = (int(layer), bool(reverse), _KINDS.index(f"{kind}_{gate}"))
+        return first[path], _is_buffer(*pair), inner
+
+    return sorted(pairs, key=key)
 
 
 def _is_a(cell, *classes):
@@ -84,7 +109,7 @@ def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
         for name, parameter in module.parameters_and_names(expand=recurse)
         if not _is_buffer(name, parameter)
     ]
-    yield from _with_torch_names(module, pairs, prefix)
+    yield from _with_torch_names(module, in_torch_order(pairs), prefix)
 
 
 def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
@@ -112,4 +137,5 @@ def state_dict(module, prefix=""):
     module = module.__self__ if isinstance(module, super) else module
     own = nn.Cell.state_dict(module)
     names = torch_names(module, own)
-    return OrderedDict((prefix + names[name], value) for name, value in own.items())
+    ordered = in_torch_order(list(own.items()))
+    return OrderedDict((prefix + names[name], value) for name, value in ordered)

@@ -27,6 +27,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
     def compiled(*inputs):
+        inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
         for place, (known, step) in enumerate(_steps):
             if _same(known, around):
@@ -112,6 +113,15 @@ def _are_lost(whole, gradients, comparable):
         if comparable and abs(right - found).max(initial=0.0) > 1e-3 * scale:
             return True
     return False
+
+
+def _as_data(value):
+    """Tensors in a plain tuple, the states of an LSTM, count as constants: every step would
+    compile anew.
+    """
+    if isinstance(value, tuple) and value and all(isinstance(v, mindspore.Tensor) for v in value):
+        return mindspore.mutable(value)
+    return value
 
 
 def _are_zero(gradients):

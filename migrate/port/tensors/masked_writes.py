@@ -19,6 +19,18 @@ from migrate.resolve.values import is_tensor
 class MaskedWrites(KeptItems):
     """Rebinds the name of a tensor that is written to by a mask."""
 
+    _module_body: ast.Module | None = None
+
+    def around(self) -> ast.AST | None:
+        """The function that a statement stands in, or the module's own statements."""
+        if self.function is not None or self.context.resolution.scope is None:
+            return self.function
+        if self._module_body is None:
+            body = self.context.resolution.scope.tree.body
+            scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+            self._module_body = ast.Module([s for s in body if not isinstance(s, scopes)], [])
+        return self._module_body
+
     def written_by_mask(
         self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign
     ) -> cst.Assign | None:

@@ -18,7 +18,7 @@ from migrate.port.statements.suites import (
 from migrate.port.syntax.nodes import atomic, expression, fill
 from migrate.port.syntax.text import code
 from migrate.port.tensors.aliases import alias_could_see, is_callers, is_held, is_loop_target
-from migrate.port.tensors.changing_functions import is_given_back
+from migrate.port.tensors.given_back import is_given_back
 from migrate.port.tensors.inversion import is_boolean
 from migrate.port.tensors.kept_tensors import old_values
 from migrate.port.tensors.masked_writes import MaskedWrites, is_made_here
@@ -67,7 +67,7 @@ class WriteRewriter(MaskedWrites):
 
     def flag_aliases(self, place: ast.expr, name: str, api: str) -> None:
         """Report a change in place that another name of the same tensor would show in torch."""
-        seen = alias_could_see(place, self.function)
+        seen = alias_could_see(place, self.around())
         if seen:
             reason = f"changes {name} in place, and {seen} could see it"
             step = "copy the value first, or use the result"
@@ -274,7 +274,7 @@ class WriteRewriter(MaskedWrites):
         return entry.main.emit == "None" or "remove_statement" in entry.main.rules
 
     def is_read_later(self, place: ast.expr) -> bool:
-        return alias_could_see(place, self.function, only_later_reads=True) != ""
+        return alias_could_see(place, self.around(), only_later_reads=True) != ""
 
     def leave_Return(self, original_node: cst.Return, updated_node: cst.Return) -> cst.Return:
         if updated_node.value is None:
@@ -311,7 +311,7 @@ class WriteRewriter(MaskedWrites):
             assert isinstance(new, cst.BinaryOperation)
             right = atomic(updated_node.value)
             return cst.Expr(self._set_value(left, new.with_changes(right=right)))
-        seen = alias_could_see(partner.target, self.function)
+        seen = alias_could_see(partner.target, self.around())
         if seen:
             name = partner.target.id
             reason = f"changes {name} in place in torch, which {seen} could see"

@@ -16,6 +16,7 @@ from migrate.port.statements.suites import is_gone
 from migrate.port.syntax.join import JoinError
 from migrate.port.syntax.nodes import expression, with_parts
 from migrate.port.syntax.text import code
+from migrate.port.train_step.input_blocks import InputBlocks
 from migrate.port.train_step.kept_gradients import overrides_step
 from migrate.port.train_step.names import statements_below
 from migrate.port.train_step.no_gradient import (
@@ -23,7 +24,6 @@ from migrate.port.train_step.no_gradient import (
     names_cut,
     without_gradient,
 )
-from migrate.port.train_step.stage_blocks import StageBlocks
 from migrate.port.train_step.step_plan import StepPlan
 from migrate.port.train_step.write import (
     backward_statements,
@@ -36,7 +36,7 @@ from migrate.port.train_step.write import (
 from migrate.resolve.values import is_tensor
 
 
-class StepRewriter(StageBlocks):
+class StepRewriter(InputBlocks):
     """Moves whole statements, once everything inside them has been rewritten."""
 
     def __init__(self, context: Context, tree: ast.Module) -> None:
@@ -206,8 +206,13 @@ class StepRewriter(StageBlocks):
         """The statements of a block with its training steps in their new form."""
         if not self.active:
             return updated
+        differentiated = self.differentiated(original)
         plans = [plan for node in original for plan in self._plans_at(node)]
-        if not plans and not any(id(self._statement(node)) in self.before for node in original):
+        if (
+            not plans
+            and not differentiated
+            and not any(id(self._statement(node)) in self.before for node in original)
+        ):
             return updated
         region: dict[int, list[StepPlan]] = {}
         for plan in plans:
@@ -328,9 +333,3 @@ class StepRewriter(StageBlocks):
             return []
         plans = [plan for block in self.plans.by_block.values() for plan in block]
         return [special[1], *(p for p in plans if p.instead is special[1])]
-
-    def _statement(self, node: cst.CSTNode) -> ast.AST | None:
-        """The stdlib statement of a libcst statement."""
-        if isinstance(node, cst.SimpleStatementLine):
-            return self.partner(node.body[0]) if node.body else None
-        return self.partner(node)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import deque
+from collections.abc import Sequence
 
 from migrate.port.context import Context, is_module_value
 from migrate.resolve.values import (
@@ -29,11 +30,16 @@ _DATA_WORDS = (
 _DEPTH = 3  # functions that call functions
 
 
-def may_use_parameters(node: ast.AST, context: Context, depth: int = _DEPTH) -> bool:
-    """Somewhere in here a module is called or looked into, or something unknown that may be one."""
+def may_use_parameters(
+    node: ast.AST, context: Context, depth: int = _DEPTH, data: frozenset[str] = frozenset()
+) -> bool:
+    """Somewhere in here a module is called or looked into, or something unknown that may be one.
+
+    Names in `data` are known to hold none: what numpy made.
+    """
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call):
-            if _calls_parameters(inner, context, depth):
+            if _root(inner.func) not in data and _calls_parameters(inner, context, depth):
                 return True
         elif isinstance(inner, ast.Attribute) and is_module_value(context.type(inner.value)):
             kind = context.type(inner)
@@ -85,7 +91,30 @@ def _kind_uses_parameters(kind: Value, context: Context, depth: int) -> bool:
     if not isinstance(kind, ProjectFunction):
         return False
     body = kind.node.body if isinstance(kind.node.body, list) else [kind.node.body]
-    return depth == 0 or any(may_use_parameters(part, context, depth - 1) for part in body)
+    data = _made_by_numpy(body)
+    return depth == 0 or any(may_use_parameters(part, context, depth - 1, data) for part in body)
+
+
+def _made_by_numpy(body: Sequence[ast.AST]) -> frozenset[str]:
+    """`rng = np.random.default_rng(0)`, and what is computed from it: nothing is known of the
+    types of another file.
+    """
+    found = {"np", "numpy"}
+    for node in (node for part in body for node in ast.walk(part)):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            roots = {_root(n.func) for n in ast.walk(node.value) if isinstance(n, ast.Call)}
+            target = node.targets[0]
+            known = all(root in found or hasattr(builtins, root) for root in roots)
+            if isinstance(target, ast.Name) and roots & found and known:
+                found.add(target.id)
+    return frozenset(found)
+
+
+def _root(node: ast.AST) -> str:
+    """`rng` of `rng.normal(...).astype(...)`"""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _sounds_like_parameters(function: ast.expr, context: Context) -> bool:
@@ -96,6 +125,8 @@ def _sounds_like_parameters(function: ast.expr, context: Context) -> bool:
     if not isinstance(function, ast.Attribute):
         return True
     receiver = function.value
+    if _root(function) == "torch" and function.attr.islower():
+        return context.table.get(ast.unparse(function)) is None  # another file's torch.stack(...)
     if context.table.get(f"torch.Tensor.{function.attr}") is not None or any(
         hasattr(kind, function.attr) for kind in (deque, dict, list, set, str)
     ):

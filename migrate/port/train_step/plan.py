@@ -13,6 +13,7 @@ from migrate.port.train_step.claims import assign_statements, zeroed_optimizer
 from migrate.port.train_step.find import Backward, Calls, find_calls
 from migrate.port.train_step.flow import detached, flowing, surely_binds
 from migrate.port.train_step.freeze import sets_requires_grad
+from migrate.port.train_step.input_gradients import GRAD
 from migrate.port.train_step.inputs import (
     changed_in_part,
     data_arguments,
@@ -44,17 +45,21 @@ from migrate.port.train_step.parameters import may_use_parameters, runs_forward
 from migrate.port.train_step.region import around, bound_by, find_region, leaves
 from migrate.port.train_step.step_plan import Plans, StepPlan
 from migrate.port.train_step.taped import plan_taped
+from migrate.port.train_step.tensor_gradients import plan_tensor_gradients
 from migrate.port.train_step.unused_gradients import are_unused
 
 
 def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     """Plan every function of the file that calls backward()."""
     plans = Plans(distributed=_is_distributed(tree))
-    if "backward" not in _attributes(tree):
+    if "backward" not in _attributes(tree) and not any(
+        usage.api == GRAD for usage in context.usages.values()
+    ):
         return plans
     homes: list[Home] = [tree]
     homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
     calls_of = {id(home): find_calls(home.body, context) for home in homes}
+    plans.gradients = plan_tensor_gradients(homes, calls_of, context, taken)
     plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
     refused: dict[int, Refusal] = {}
     for home in homes:
@@ -80,7 +85,12 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
             plans.accumulates |= plan.accumulates
         if siblings:
             _switch_modes(tree, home, siblings[0], plans, context)
-    return _taped(tree, homes, calls_of, refused, context) if refused else plans
+    if not refused:
+        return plans
+    taped = _taped(tree, homes, calls_of, refused, context)
+    # A gradient that is differentiated again is no part of a record.
+    taped.gradients = [p for p in plans.gradients if p.create_graph is None]
+    return taped
 
 
 def _taped(

@@ -38,6 +38,12 @@ class StageBlocks(StepCalls):
             self.flag(partner, Refusal(reason, step, "MS301"), "torch.amp.autocast")
         return cst.RemoveFromParent()
 
+    def _statement(self, node: cst.CSTNode) -> ast.AST | None:
+        """The stdlib statement of a libcst statement."""
+        if isinstance(node, cst.SimpleStatementLine):
+            return self.partner(node.body[0]) if node.body else None
+        return self.partner(node)
+
     def _autocasts(self, original: cst.With, updated: cst.With) -> list[cst.BaseStatement]:
         """`with autocast():` has no counterpart as a block.
 

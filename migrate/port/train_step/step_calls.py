@@ -42,7 +42,7 @@ class StepCalls(BlockRewriter):
     def __init__(self, context: Context, tree: ast.Module) -> None:
         super().__init__(context, tree)
         self.plans: Plans = plan_steps(tree, context, set(context.spelling.taken))
-        self.active = bool(self.plans.by_block) or self.plans.taped
+        self.active = bool(self.plans.by_block or self.plans.gradients) or self.plans.taped
         plans = [plan for block in self.plans.by_block.values() for plan in block]
         self.in_step = {
             id(n): plan

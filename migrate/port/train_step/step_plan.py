@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from migrate.port.train_step.find import Backward
+from migrate.port.train_step.input_gradients import InputGradients
 from migrate.port.train_step.mode import Switches
 
 
@@ -50,6 +51,7 @@ class Plans:
     by_block: dict[int, list[StepPlan]] = field(default_factory=dict)
     statements: dict[int, tuple[str, StepPlan, str]] = field(default_factory=dict)
     handled: set[int] = field(default_factory=set)  # calls that the ordinary rewriting leaves alone
+    gradients: list[InputGradients] = field(default_factory=list)  # of plain tensors
     distributed: bool = False
     accumulates: bool = False  # some step lets gradients add up
     taped: bool = False  # gradients are recorded while the program runs

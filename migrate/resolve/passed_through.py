@@ -1,0 +1,71 @@
+"""Functions that give back what they were given: `def init_net(net): ...; return net`.
+
+A function's body is looked at once, with what its first caller passes. What such a function
+returns is each caller's own.
+"""
+
+from __future__ import annotations
+
+import ast
+
+# `net = net.to(device)`, `net = DataParallel(net)`: the same network, or one that acts as it.
+_SAME = frozenset({"to", "cuda", "cpu", "float", "half", "double", "train", "eval", "apply"})
+_WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "convert_sync_batchnorm"})
+
+
+def passed_parameter(function: ast.AST) -> str:
+    """The parameter that every return gives back; empty if there is none."""
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return ""
+    returned: set[str] = set()
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return ""
+        if isinstance(node, ast.Return):
+            returned.add(_name(node.value))
+        pending += ast.iter_child_nodes(node)
+    arguments = function.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    if len(returned) != 1 or not returned & names:
+        return ""
+    (name,) = returned
+    return name if _stays(function, name) else ""
+
+
+def _name(value: ast.expr | None) -> str:
+    """`net` of `return net` and of `return net.to(device)`"""
+    if _is_same(value):
+        assert isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+        value = value.func.value
+    return value.id if isinstance(value, ast.Name) else ""
+
+
+def _is_same(value: ast.expr | None) -> bool:
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr in _SAME
+    )
+
+
+def _stays(function: ast.AST, name: str) -> bool:
+    """Nothing but the same network is put into the variable."""
+    stored = sum(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(function)
+    )
+    same = 0
+    for node in ast.walk(function):
+        value = node.value if isinstance(node, ast.Assign) else None
+        if not isinstance(node, ast.Assign) or [ast.unparse(t) for t in node.targets] != [name]:
+            continue
+        first = value.args[0] if isinstance(value, ast.Call) and value.args else None
+        if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in _WRAPPERS:
+            same += isinstance(first, ast.Name) and first.id == name
+        else:
+            same += _is_same(value) and _name(value) == name
+    return stored == same
