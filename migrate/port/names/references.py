@@ -74,8 +74,15 @@ class References(LibraryNames):
     def leave_Comparison(
         self, original_node: cst.Comparison, updated_node: cst.Comparison
     ) -> cst.BaseExpression:
+        partner = self.partner(original_node)
+        asked = self.context.usage(partner)
+        entry = self.table.get(asked.api) if asked is not None else None
+        if entry is not None and isinstance(partner, ast.Compare):  # "silu" in dir(F)
+            self.context.ported += 1
+            portable = any(overload.portable for overload in entry.overloads)
+            return cst.Name(str(portable is isinstance(partner.ops[0], ast.In)))
         names = (self._own_class, self._value)
-        test = as_membership(self.partner(original_node), updated_node, self.context, names)
+        test = as_membership(partner, updated_node, self.context, names)
         return updated_node if test is None else test
 
     def _own_class(self, usage: Usage, entry: Entry) -> str:
