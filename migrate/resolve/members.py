@@ -293,10 +293,7 @@ class Members:
         if row is not None and name in MODULE_METHODS:
             self.record(node, f"torch.nn.Module.{name}", "unknown")
         elif (
-            form == "call"
-            and fits
-            and name not in PYTHON_METHODS
-            and self._is_tensor_method(name)
+            form == "call" and fits and name not in PYTHON_METHODS and self._is_tensor_method(name)
         ):
             self.record(node, f"torch.Tensor.{name}", "unknown")
         return UNKNOWN

@@ -7,9 +7,10 @@ import ast
 import libcst as cst
 
 from migrate.port.calls.call import Refusal
-from migrate.port.context import Context, is_module_value
+from migrate.port.context import Context
 from migrate.port.names.class_questions import classes_to_ask_for
 from migrate.port.names.flat_weights import FLAT, flat_weights
+from migrate.port.names.forward_names import has_construct, listed, written_to_unknown
 from migrate.port.names.library_names import LibraryNames
 from migrate.port.names.looked_up import find_looked_up
 from migrate.port.names.recompute_tests import recompute_tests
@@ -83,7 +84,7 @@ class References(LibraryNames):
             return cst.Name(str(portable is isinstance(partner.ops[0], ast.In)))
         names = (self._own_class, self._value)
         test = as_membership(partner, updated_node, self.context, names)
-        return updated_node if test is None else test
+        return listed(partner, updated_node, self.context) if test is None else test
 
     def _own_class(self, usage: Usage, entry: Entry) -> str:
         return self._class_name(entry.torch)
@@ -105,9 +106,12 @@ class References(LibraryNames):
         if (
             updated.attr.value == "forward"
             and isinstance(partner, ast.Attribute)
-            and is_module_value(self.context.type(partner.value))
+            and has_construct(self.context.type(partner.value))
         ):
             return updated.with_changes(attr=cst.Name("construct"))
+        unclear = written_to_unknown(partner, self.context)
+        if unclear is not None:
+            self.flag(partner, unclear)
         if id(partner) in self.asked_classes:  # m.__class__
             return self.class_asked_of(updated.value)
         if isinstance(partner, ast.Attribute) and self._may_be_setting(partner):
