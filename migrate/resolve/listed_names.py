@@ -9,9 +9,8 @@ from migrate.resolve.values import External, Value
 
 def asked_name(node: ast.Compare, listed: Value) -> str:
     """The API that is asked for; empty where this is another comparison."""
-    if isinstance(listed, External) and isinstance(node.left, ast.Constant):
-        return f"{listed.name}.{node.left.value}"
-    return ""
+    name = node.left.value if isinstance(node.left, ast.Constant) else None
+    return f"{listed.name}.{name}" if isinstance(listed, External) and isinstance(name, str) else ""
 
 
 def listed_module(node: ast.Compare) -> ast.expr | None:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from migrate.port.calls.call import Refusal
 from migrate.port.context import Context
+from migrate.port.names.class_functions import find_class_functions
 from migrate.port.names.class_questions import classes_to_ask_for
 from migrate.port.names.flat_weights import FLAT, flat_weights
 from migrate.port.names.forward_names import has_construct, listed, written_to_unknown
@@ -38,6 +39,7 @@ class References(LibraryNames):
         self._namespaces = {id(found.owner.node) for found in self.looked_up.values()}
         self._replaced_later = replaced_later(tree)
         self._flat_weights = flat_weights(tree, context)
+        self._class_functions = find_class_functions(tree, context)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
             set()
@@ -49,7 +51,15 @@ class References(LibraryNames):
         usage = self.context.usage(self.partner(original_node))
         if usage is None or usage.form == "call" or id(usage.node) in self._namespaces:
             return updated_node
-        return self._reference(usage, updated_node, None)
+        partner = self.partner(original_node)
+        return self._unbound_in_class(partner, self._reference(usage, updated_node, None))
+
+    def _unbound_in_class(
+        self, partner: ast.AST | None, value: cst.BaseExpression
+    ) -> cst.BaseExpression:
+        if id(partner) not in self._class_functions:
+            return value
+        return cst.Call(func=cst.Name("staticmethod"), args=[cst.Arg(value)])
 
     def leave_Attribute(
         self, original_node: cst.Attribute, updated_node: cst.Attribute
@@ -70,7 +80,7 @@ class References(LibraryNames):
             if usage.form == "attribute" and not self._is_library_path(partner)
             else None
         )
-        return self._reference(usage, updated_node, receiver)
+        return self._unbound_in_class(partner, self._reference(usage, updated_node, receiver))
 
     def leave_Comparison(
         self, original_node: cst.Comparison, updated_node: cst.Comparison

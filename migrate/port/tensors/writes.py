@@ -25,6 +25,7 @@ from migrate.port.tensors.aliases import alias_could_see, is_callers, is_held, i
 from migrate.port.tensors.inversion import is_boolean
 from migrate.port.tensors.kept_tensors import old_values
 from migrate.port.tensors.masked_writes import MaskedWrites
+from migrate.port.tensors.plain_or_parameter import may_be_plain
 from migrate.port.tensors.stepped import with_gathered_steps
 from migrate.port.train_step.no_gradient import is_decorated, without_gradient
 from migrate.resolve.values import PARAMETER, is_tensor
@@ -47,6 +48,10 @@ class WriteRewriter(MaskedWrites):
             return updated_node
         changed, place, usage = self.changed_in_place.pop(id(value))
         if self.is_parameter(place):
+            if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
+                function = cst.parse_expression(self.spelling.name("helpers.changed_in_place"))
+                new = cst.Call(func=function, args=[cst.Arg(changed), cst.Arg(self.bare(value))])
+                return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
             return updated_node.with_changes(value=self._assigned(changed, value))
         if self._is_item(place):
             return updated_node.with_changes(value=self._set_value(changed, value))
