@@ -34,7 +34,7 @@ def list_argument(call: Call) -> None:
         call.slots.clear()
         return
     value = call.value(name)
-    if may_hold_none(ast.parse(code(value), mode="eval").body, call.around):
+    if may_hold_none(ast.parse(f"({code(value)})", mode="eval").body, call.around):
         raise Refusal("a CellList holds cells only")
     if isinstance(value, cst.GeneratorExp):
         value = cst.ListComp(elt=value.elt, for_in=value.for_in)
