@@ -202,7 +202,7 @@ class Expressions(Members):
     def _compare(self, node: ast.Compare) -> Value:
         module = listed_module(node)
         if module is not None:
-            api = asked_name(node, self.evaluate(module))
+            api = asked_name(node, self.evaluate(module), self.table)
             if api and self.table.get(self.canonical(api)) is not None:
                 self.usages.pop(id(module), None)
                 self.record(node, api, "exists")

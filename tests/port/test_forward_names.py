@@ -1,4 +1,4 @@
-"""`forward` as a name: a class's member, a text that is looked up, an attribute that is replaced."""
+"""`forward` as a name: a member of a class, a text for getattr, an attribute that is replaced."""
 
 from __future__ import annotations
 
@@ -50,10 +50,12 @@ def test_a_name_in_the_list_of_a_module(port) -> None:
     ported = port(
         "import torch\nimport torch.nn.functional as F\n\n"
         "HAS = 'silu' in dir(torch.nn.functional)\nNOT = 'mish' not in F.__dict__\n"
+        "TAKES = 'indexing' in torch.meshgrid.__kwdefaults__\n"
     )
     assert not ported.findings
     assert "HAS = True" in ported.text
     assert "NOT = False" in ported.text
+    assert "TAKES = True" in ported.text
 
 
 def test_functions_that_a_class_keeps_are_no_methods(port) -> None:

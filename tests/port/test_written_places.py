@@ -1,4 +1,4 @@
-"""Names that are given a value: what MindSpore reads by a call stays a place that can be written."""
+"""Names that are given a value: what MindSpore reads by a call stays a place to write to."""
 
 from __future__ import annotations
 
