@@ -1,4 +1,4 @@
-"""`b, n, *_, device = *x.shape, x.device`: which item goes to which name."""
+"""`b, n, *_, device = *x.shape, x.device`, `f(*pair)`: which item goes to which name."""
 
 from __future__ import annotations
 
@@ -54,3 +54,16 @@ def unpacked(targets: list[ast.expr], value: Value) -> Iterator[tuple[ast.expr, 
             elif index < star or behind > len(value.back):
                 known = value.inner
         yield target, item_of(value) if known is None else known
+
+
+def spread_out(arguments: list[ast.expr], values: list[Value]) -> list[Value]:
+    """The values by position: a tuple's items for `*pair`; behind any other star none is known."""
+    result: list[Value] = []
+    for argument, value in zip(arguments, values, strict=False):
+        if not isinstance(argument, ast.Starred):
+            result.append(value)
+        elif isinstance(value, TupleOf):
+            result += value.items
+        else:
+            break
+    return result

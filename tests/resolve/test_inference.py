@@ -410,3 +410,24 @@ def test_arguments_tell_layers_from_tensors(check: Check) -> None:
         "call torch.Tensor.softmax",
         "call torch.Tensor.norm",
     )
+
+
+def test_a_pair_that_is_spread_over_parameters(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def flat(scores, labels):
+            scores = «torch.movedim»(scores, 1, -1)
+            return «scores.reshape»(-1, 3), labels
+
+        def outer(scores, labels):
+            return loss(*flat(scores, labels))
+
+        def loss(scores, labels):
+            return «scores.size»(1), labels
+        """,
+        "call torch.movedim",
+        "call torch.Tensor.reshape",
+        "call torch.Tensor.size",
+    )
