@@ -82,23 +82,6 @@ def fits(
     return True
 
 
-def has_what_it_needs(entry: Entry, call: ast.Call) -> bool:
-    """Some form has all its required arguments; `a.transpose()` can only be numpy's."""
-    spread = any(isinstance(a, ast.Starred) for a in call.args)
-    if spread or any(keyword.arg is None for keyword in call.keywords):
-        return True
-    given = {keyword.arg for keyword in call.keywords}
-    return any(
-        signature is None
-        or all(
-            parameter.name in given
-            for parameter in signature.positional[len(call.args) :]
-            if parameter.required
-        )
-        for signature in (form.signature for form in entry.overloads)
-    )
-
-
 def accepts(parameter: Parameter, value: Value) -> bool:
     """No known type of the value contradicts the parameter's annotation."""
     if not parameter.type or value is UNKNOWN:

@@ -12,6 +12,7 @@ from migrate.resolve.hierarchy import is_module
 from migrate.resolve.members import class_is_module
 from migrate.resolve.numpy_results import numpy_result
 from migrate.resolve.types import from_word, item_of, named_instance
+from migrate.resolve.unpacking import spread_out
 from migrate.resolve.values import (
     FLOAT,
     MODULE,
@@ -167,6 +168,10 @@ class Calls(Expressions):
     ) -> Value:
         if isinstance(callee, External):
             return self._library(callee.name, node, values, keywords)
+        if isinstance(
+            callee, ProjectClass | ProjectFunction | Method | Instance
+        ) and not isinstance(getattr(callee, "function", None), str):
+            values = spread_out(node.args, values)
         if isinstance(callee, ProjectClass):
             init = self._method_of(callee, "__init__")
             if init is not None:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from migrate.resolve.class_tests import SEVERAL
+from migrate.resolve.listed_names import asked_name, listed_module
 from migrate.resolve.members import Members
 from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.types import as_instance, item_of, subscripted
+from migrate.resolve.unpacking import with_spread
 from migrate.resolve.values import (
     BOOL,
     INT,
@@ -124,7 +126,7 @@ class Expressions(Members):
     def _tuple(self, node: ast.Tuple) -> Value:
         items = tuple([self.evaluate(item) for item in node.elts])
         if any(isinstance(item, ast.Starred) for item in node.elts):
-            return ListOf(item_of(TupleOf(items)), "tuple")
+            return with_spread(node.elts, items)
         return TupleOf(items)
 
     def _list(self, node: ast.List | ast.Set) -> Value:
@@ -198,6 +200,13 @@ class Expressions(Members):
         return result
 
     def _compare(self, node: ast.Compare) -> Value:
+        module = listed_module(node)
+        if module is not None:
+            api = asked_name(node, self.evaluate(module), self.table)
+            if api and self.table.get(self.canonical(api)) is not None:
+                self.usages.pop(id(module), None)
+                self.record(node, api, "exists")
+                return BOOL
         form = (
             "type"
             if any(

@@ -205,10 +205,12 @@ class Interpreter(Statements):
         ):
             # A context stands where other methods have self; then come tensors, and gradients.
             computes = True
+            self.annotation(positional[0].annotation)
             frame.bind(positional[0].arg, UNKNOWN)
             positional, defaults = positional[1:], defaults[1:]
         for index, (argument, default) in enumerate(zip(positional, defaults, strict=True)):
             if index == 0 and receiver and function.owner is not None:
+                self.annotation(argument.annotation)
                 is_class = _has_decorator(function, "classmethod")
                 frame.bind(argument.arg, function.owner if is_class else Instance(function.owner))
             else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrate.resolve.binding import has_what_it_needs
 from migrate.resolve.frames import Frame
 from migrate.resolve.hierarchy import ancestors
+from migrate.resolve.method_calls import could_be_method
 from migrate.resolve.module_names import MODULE_METHODS, says_module
 from migrate.resolve.modules import Lazy, Modules, ModuleScope
 from migrate.resolve.numpy_results import array_member, is_numpy
@@ -263,10 +263,19 @@ class Members:
             self.believe(node.value, instance(training))
             self.record(node, api, "call" if form == "call" else "attribute")
             return value
-        if name in DISTINCTIVE or (
+        fits = called is None or self._could_be_tensors(name, called)
+        if (name in DISTINCTIVE and fits) or (
             called is not None
+            and fits
             and self._is_tensor_method(name)
-            and (says_tensor(called) or (self._inside_module() and name not in PYTHON_METHODS))
+            and (
+                says_tensor(called)
+                or (
+                    self._inside_module()
+                    and name not in PYTHON_METHODS
+                    and not self._is_called_here(node.value)
+                )
+            )
         ):
             # Of an unknown value this is asked where parameters are chosen or frozen.
             asks = name == "requires_grad"
@@ -285,11 +294,22 @@ class Members:
             return value
         if row is not None and name in MODULE_METHODS:
             self.record(node, f"torch.nn.Module.{name}", "unknown")
-        elif form == "call" and name not in PYTHON_METHODS and self._is_tensor_method(name):
-            entry = self.table.get(f"torch.Tensor.{name}")
-            if entry is None or called is None or has_what_it_needs(entry, called):
-                self.record(node, f"torch.Tensor.{name}", "unknown")
+        elif (
+            form == "call" and fits and name not in PYTHON_METHODS and self._is_tensor_method(name)
+        ):
+            self.record(node, f"torch.Tensor.{name}", "unknown")
         return UNKNOWN
+
+    def _could_be_tensors(self, name: str, call: ast.Call) -> bool:
+        """The arguments are such that torch's method of this name could take them."""
+        entry = self.table.get(f"torch.Tensor.{name}")
+        if entry is None or entry.kind != "method":
+            return True
+        return could_be_method(
+            entry,
+            call,
+            lambda given: isinstance(given, ast.Name) and is_tensor(self.lookup(given.id)[0]),
+        )
 
     def _is_called_here(self, node: ast.expr) -> bool:
         """`model.eval()` where `model(x)` stands in the same function, or in another method of

@@ -12,6 +12,7 @@ from migrate.resolve.frames import Frame, State
 from migrate.resolve.modules import bind_import, bind_import_from
 from migrate.resolve.narrowing import narrow
 from migrate.resolve.types import item_of
+from migrate.resolve.unpacking import unpacked
 from migrate.resolve.values import (
     TENSOR,
     UNKNOWN,
@@ -20,7 +21,6 @@ from migrate.resolve.values import (
     ListOf,
     ProjectClass,
     ProjectFunction,
-    TupleOf,
     Value,
     is_tensor,
     join,
@@ -109,8 +109,6 @@ class Statements(Calls):
             self.frame.bind(target.id, value)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target.elts, value)
-        elif isinstance(target, ast.Starred):
-            self.assign(target.value, ListOf(item_of(value)))
         elif isinstance(target, ast.Attribute):
             self._assign_attribute(target, value)
         elif isinstance(target, ast.Subscript):
@@ -119,12 +117,11 @@ class Statements(Calls):
             self.types[id(target)] = value
 
     def _unpack(self, targets: list[ast.expr], value: Value) -> None:
-        exact = isinstance(value, TupleOf) and len(value.items) == len(targets)
-        for index, target in enumerate(targets):
-            if exact and not isinstance(target, ast.Starred):
-                self.assign(target, value.items[index])  # type: ignore[attr-defined]
+        for target, given in unpacked(targets, value):
+            if isinstance(target, ast.Starred):
+                self.assign(target.value, ListOf(given))
             else:
-                self.assign(target, item_of(value))
+                self.assign(target, given)
 
     def _assign_attribute(self, target: ast.Attribute, value: Value) -> None:
         owner, direct = self.base(target.value)

@@ -366,3 +366,68 @@ def test_what_is_mapped_over_has_types(check: Check) -> None:
         VIEW,
         VIEW,
     )
+
+
+def test_a_spread_shape_and_a_device_are_told_apart(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def noise(x: «torch.Tensor»):
+            b, n, *_, device = *«x.shape», «x.device»
+            return «torch.randn»(b, n, device=device)
+        """,
+        "annotation torch.Tensor",
+        "attribute torch.Tensor.shape",
+        "attribute torch.Tensor.device",
+        "call torch.randn",
+    )
+
+
+def test_arguments_tell_layers_from_tensors(check: Check) -> None:
+    check(
+        """\
+        from torch import nn
+        from elsewhere import build
+
+        class Flow(«nn.Module»):
+            def __init__(self, transform):
+                super().__init__()
+                self.transform = transform
+                self.features = build()
+
+            def forward(self, x, context):
+                y = self.transform(x)
+                y = self.features.block.norm(x)
+                y = self.features.block.relu(x)
+                return self.transform.inverse(x, context=context)
+
+            def back(self, y):
+                return «self.transform.inverse»(), «y.softmax»(-1), «y.norm»(2)
+        """,
+        BASE,
+        "unknown torch.Tensor.inverse",
+        "call torch.Tensor.softmax",
+        "call torch.Tensor.norm",
+    )
+
+
+def test_a_pair_that_is_spread_over_parameters(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def flat(scores, labels):
+            scores = «torch.movedim»(scores, 1, -1)
+            return «scores.reshape»(-1, 3), labels
+
+        def outer(scores, labels):
+            return loss(*flat(scores, labels))
+
+        def loss(scores, labels):
+            return «scores.size»(1), labels
+        """,
+        "call torch.movedim",
+        "call torch.Tensor.reshape",
+        "call torch.Tensor.size",
+    )

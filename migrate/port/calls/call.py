@@ -69,6 +69,7 @@ class Call:
     helper: str = ""
     node: cst.Call | None = None
     around: ast.AST | None = None  # the function that the call stands in
+    variable: str = ""  # what its result is assigned to
     changes: bool = False  # gives a new value for what it changes; the statement rebinds that
     quote: str = "'"  # of the file, so that strings from the table look at home
 

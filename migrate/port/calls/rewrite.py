@@ -13,6 +13,7 @@ from migrate.port.calls.signature_cells import signature_helper
 from migrate.port.calls.surroundings import CallSurroundings
 from migrate.port.cells.buffers import as_parameter
 from migrate.port.names.class_questions import asked_by
+from migrate.port.names.forward_names import by_name, written_to_unknown
 from migrate.port.statements.statement_forms import as_assignment, use_statement_forms
 from migrate.port.syntax.nodes import atomic, expression
 from migrate.port.syntax.text import code
@@ -130,7 +131,10 @@ class CallRewriter(CallSurroundings):
             return updated.with_changes(func=expression(self.spelling.name(f"helpers.{helper}")))
         axes = self.pools.calls.get(id(partner))
         if axes is None:
-            return self._by_position(partner, updated)
+            unclear = written_to_unknown(partner, self.context)
+            if unclear is not None:
+                self.flag(partner, unclear)
+            return self._by_position(partner, by_name(partner, updated, self.context))
         spelled = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
         first = updated.args[0].with_changes(
             comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -217,8 +221,10 @@ class CallRewriter(CallSurroundings):
             calls = bind(entry, updated, types, receiver)
         except Unbound:
             return self._unbound(usage, entry, updated, receiver)
+        variable = self._variable_of.get(id(partner))
         for candidate in calls:
             candidate.around = self._functions[-1] if self._functions else None
+            candidate.variable = ast.unparse(variable) if variable is not None else ""
         if receiver is not None and isinstance(partner.func, ast.Attribute):
             for candidate in calls:
                 candidate.receiver_type = self.context.type(partner.func.value)

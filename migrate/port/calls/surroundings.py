@@ -64,6 +64,7 @@ class CallSurroundings(References):
         self.written: dict[int, str] = {}  # `layer.eps = value` -> the row's form for it
         self._read_before: dict[int, set[int]] = {}  # function -> reads of what it changes later
         self.targets: set[int] = set()  # subscripts that are assigned to
+        self._numpy_indices: set[int] | None = None  # between the brackets of a tensor
         self._numpy_left: dict[tuple[int, int], bool] | None = None  # found when first asked for
         self._written_items: set[int] = set()  # `p["a"]` where it is assigned to
         self._variable_of: dict[int, ast.expr] = {}  # call -> the variable that gets its result

@@ -128,10 +128,21 @@ def renorm(input, p, dim, maxnorm):
     return ops.where(long, input * factor, input)
 
 
+def var(input, dim=None, unbiased=True, keepdim=False, *, correction=1):
+    """torch's var; the gradient of MindSpore's is NaN where all values are the same."""
+    return var_mean(input, dim, correction if unbiased else 0, keepdim)[0]
+
+
+def std(input, dim=None, unbiased=True, keepdim=False, *, correction=1):
+    """torch's std: where all values are the same, its gradient is zero."""
+    return std_mean(input, dim, correction if unbiased else 0, keepdim)[0]
+
+
 def std_mean(input, dim=None, correction=1, keepdim=False):
     """torch's std_mean."""
     variance, mean = var_mean(input, dim, correction, keepdim)
-    return ops.sqrt(variance), mean
+    spread = ops.sqrt(ops.where(variance == 0, ops.ones_like(variance), variance))
+    return ops.where(variance == 0, ops.zeros_like(variance), spread), mean
 
 
 def var_mean(input, dim=None, correction=1, keepdim=False):

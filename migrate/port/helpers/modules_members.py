@@ -10,6 +10,8 @@ from migrate.port.helpers.modules_parameter_names import _is_buffer, in_torch_or
 
 def buffer(value, name):
     """A buffer that the program changes: a Parameter without gradient, which torch lists apart."""
+    if value is None:
+        return None  # torch keeps the place of a buffer that is not there
     parameter = Parameter(value, name=name, requires_grad=False)
     parameter.is_buffer = True
     # A copy of the model keeps its buffers apart too.

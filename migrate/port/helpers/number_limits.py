@@ -1,4 +1,4 @@
-"""torch.finfo and torch.iinfo: the limits of a dtype, as numbers that compiled code takes, too."""
+"""The limits of a dtype, as numbers that compiled code takes, too; the dtype of two together."""
 
 import mindspore
 import numpy as np
@@ -28,3 +28,32 @@ class iinfo:
     def __init__(self, type):
         limits = np.iinfo(str(type).lower())
         self.bits, self.max, self.min = limits.bits, int(limits.max), int(limits.min)
+
+
+def promote_types(type1, type2):
+    """torch.promote_types: the dtype of a result that holds both."""
+    if type1 == type2:
+        return type1
+    for one, other in ((type1, type2), (type2, type1)):
+        if one == mindspore.uint8 and other == mindspore.int8:
+            return mindspore.int16
+        if one == mindspore.float16 and other == mindspore.bfloat16:
+            return mindspore.float32
+        if one == mindspore.float64 and other == mindspore.complex64:
+            return mindspore.complex128
+    for wider in (
+        mindspore.complex128,
+        mindspore.complex64,
+        mindspore.float64,
+        mindspore.float32,
+        mindspore.bfloat16,
+        mindspore.float16,
+        mindspore.int64,
+        mindspore.int32,
+        mindspore.int16,
+        mindspore.int8,
+        mindspore.uint8,
+    ):
+        if type1 == wider or type2 == wider:
+            return wider
+    return mindspore.bool_

@@ -75,3 +75,12 @@ def load_scheduler_state_dict(scheduler, state_dict):
             setattr(scheduler, name, state_dict[name])
     for lr, value in zip(scheduler.optimizer.lrs, state_dict["last_lr"], strict=True):
         ops.assign(lr, Tensor(value, lr.dtype))
+
+
+def set_last_epoch(scheduler, epoch):
+    """Go on counting epochs from here: MindSpore's schedules keep the number in a Parameter."""
+    held = getattr(scheduler, "last_epoch", None)
+    if isinstance(held, Parameter):
+        ops.assign(held, Tensor(epoch, held.dtype))
+    else:
+        scheduler.last_epoch = epoch

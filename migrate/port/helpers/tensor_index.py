@@ -89,7 +89,7 @@ def fill_diagonal(input, fill_value, wrap=False):
     chosen = flat % step == 0
     if input.ndim == 2 and not wrap:
         chosen = ops.logical_and(chosen, flat < input.shape[1] ** 2)
-    return ops.masked_fill(input, chosen.reshape(input.shape), fill_value)
+    return input.masked_fill(chosen.reshape(input.shape), fill_value)
 
 
 def nonzero_static(input, size, fill_value=-1):
@@ -179,3 +179,10 @@ def from_numpy_operand(value):
     if isinstance(value, np.ndarray) and value.ndim > 0:
         return Tensor(value)
     return float(value) if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def numpy_index(index):
+    """What numpy made, as MindSpore takes it between brackets: a tensor, or Python's integer."""
+    if isinstance(index, np.ndarray) and index.ndim > 0:
+        return Tensor(index)
+    return index.item() if isinstance(index, (np.generic, np.ndarray)) else index

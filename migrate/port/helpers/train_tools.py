@@ -38,6 +38,16 @@ def set_value(tensor, value):
     return tensor
 
 
+def changed_in_place(tensor, value):
+    """What becomes of a name that holds a Parameter, which changes, or a tensor that was computed,
+    in whose place the new one comes.
+    """
+    if isinstance(tensor, Parameter):
+        ops.assign(tensor, value)
+        return tensor
+    return value
+
+
 def load_state_dict(module, state_dict, strict=True):
     """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
 

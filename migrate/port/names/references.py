@@ -7,9 +7,11 @@ import ast
 import libcst as cst
 
 from migrate.port.calls.call import Refusal
-from migrate.port.context import Context, is_module_value
+from migrate.port.context import Context
+from migrate.port.names.class_functions import find_class_functions
 from migrate.port.names.class_questions import classes_to_ask_for
 from migrate.port.names.flat_weights import FLAT, flat_weights
+from migrate.port.names.forward_names import has_construct, listed, written_to_unknown
 from migrate.port.names.library_names import LibraryNames
 from migrate.port.names.looked_up import find_looked_up
 from migrate.port.names.recompute_tests import recompute_tests
@@ -37,6 +39,7 @@ class References(LibraryNames):
         self._namespaces = {id(found.owner.node) for found in self.looked_up.values()}
         self._replaced_later = replaced_later(tree)
         self._flat_weights = flat_weights(tree, context)
+        self._class_functions = find_class_functions(tree, context)
         self._raw_targets: set[int] = set()  # `p.data = ...`: becomes ops.assign
         self._raw_data: set[int] = (
             set()
@@ -48,7 +51,15 @@ class References(LibraryNames):
         usage = self.context.usage(self.partner(original_node))
         if usage is None or usage.form == "call" or id(usage.node) in self._namespaces:
             return updated_node
-        return self._reference(usage, updated_node, None)
+        partner = self.partner(original_node)
+        return self._unbound_in_class(partner, self._reference(usage, updated_node, None))
+
+    def _unbound_in_class(
+        self, partner: ast.AST | None, value: cst.BaseExpression
+    ) -> cst.BaseExpression:
+        if id(partner) not in self._class_functions:
+            return value
+        return cst.Call(func=cst.Name("staticmethod"), args=[cst.Arg(value)])
 
     def leave_Attribute(
         self, original_node: cst.Attribute, updated_node: cst.Attribute
@@ -69,14 +80,21 @@ class References(LibraryNames):
             if usage.form == "attribute" and not self._is_library_path(partner)
             else None
         )
-        return self._reference(usage, updated_node, receiver)
+        return self._unbound_in_class(partner, self._reference(usage, updated_node, receiver))
 
     def leave_Comparison(
         self, original_node: cst.Comparison, updated_node: cst.Comparison
     ) -> cst.BaseExpression:
+        partner = self.partner(original_node)
+        asked = self.context.usage(partner)
+        entry = self.table.get(asked.api) if asked is not None else None
+        if entry is not None and isinstance(partner, ast.Compare):  # "silu" in dir(F)
+            self.context.ported += 1
+            portable = any(overload.portable for overload in entry.overloads)
+            return cst.Name(str(portable is isinstance(partner.ops[0], ast.In)))
         names = (self._own_class, self._value)
-        test = as_membership(self.partner(original_node), updated_node, self.context, names)
-        return updated_node if test is None else test
+        test = as_membership(partner, updated_node, self.context, names)
+        return listed(partner, updated_node, self.context) if test is None else test
 
     def _own_class(self, usage: Usage, entry: Entry) -> str:
         return self._class_name(entry.torch)
@@ -98,9 +116,12 @@ class References(LibraryNames):
         if (
             updated.attr.value == "forward"
             and isinstance(partner, ast.Attribute)
-            and is_module_value(self.context.type(partner.value))
+            and has_construct(self.context.type(partner.value))
         ):
             return updated.with_changes(attr=cst.Name("construct"))
+        unclear = written_to_unknown(partner, self.context)
+        if unclear is not None:
+            self.flag(partner, unclear)
         if id(partner) in self.asked_classes:  # m.__class__
             return self.class_asked_of(updated.value)
         if isinstance(partner, ast.Attribute) and self._may_be_setting(partner):

@@ -7,8 +7,10 @@ import ast
 import libcst as cst
 
 from migrate.port.calls.call import Call, Refusal
+from migrate.port.calls.missing_layers import is_given_none, may_hold_none
 from migrate.port.rules import becomes, rule
 from migrate.port.syntax.nodes import literal
+from migrate.port.syntax.text import code
 
 
 @rule(
@@ -26,11 +28,13 @@ from migrate.port.syntax.nodes import literal
 )
 def list_argument(call: Call) -> None:
     name = next(iter(call.slots), "")
+    if is_given_none(call.variable, call.around):
+        raise Refusal("a CellList holds cells only")
     if not name or literal(call.value(name)) == "None":
         call.slots.clear()
         return
     value = call.value(name)
-    if _may_hold_none(value) or _is_given_none(value, call.around):
+    if may_hold_none(ast.parse(f"({code(value)})", mode="eval").body, call.around):
         raise Refusal("a CellList holds cells only")
     if isinstance(value, cst.GeneratorExp):
         value = cst.ListComp(elt=value.elt, for_in=value.for_in)
@@ -43,46 +47,3 @@ def list_argument(call: Call) -> None:
             value=value, keyword=None, equal=cst.MaybeSentinel.DEFAULT
         )
     call.varargs, call.slots = [slot], {}
-
-
-def _may_hold_none(value: cst.BaseExpression) -> bool:
-    """`[norm, pool if last else None]`: torch keeps the place of a layer that is not there."""
-    if isinstance(value, cst.List):
-        return any(_may_be_none(element.value) for element in value.elements)
-    return isinstance(value, cst.ListComp | cst.GeneratorExp) and _may_be_none(value.elt)
-
-
-def _is_given_none(value: cst.BaseExpression, around: ast.AST | None) -> bool:
-    """`layers.append(None)`, before `nn.ModuleList(layers)`."""
-    if not isinstance(value, cst.Name) or around is None:
-        return False
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("append", "insert")
-        and getattr(node.func.value, "id", "") == value.value
-        and node.args
-        and _names_none(node.args[-1], around)
-        for node in ast.walk(around)
-    )
-
-
-def _names_none(node: ast.expr, around: ast.AST) -> bool:
-    """None, a choice that may be it, or a variable that is given it somewhere."""
-    if isinstance(node, ast.IfExp):
-        return _names_none(node.body, around) or _names_none(node.orelse, around)
-    if isinstance(node, ast.Name):
-        given = [
-            other.value
-            for other in ast.walk(around)
-            if isinstance(other, ast.Assign)
-            and any(getattr(target, "id", "") == node.id for target in other.targets)
-        ]
-        return any(isinstance(each, ast.Constant) and each.value is None for each in given)
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _may_be_none(value: cst.BaseExpression) -> bool:
-    if isinstance(value, cst.IfExp):
-        return _may_be_none(value.body) or _may_be_none(value.orelse)
-    return isinstance(value, cst.Name) and value.value == "None"

@@ -5,6 +5,7 @@ for a setting that is given a new value.
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
@@ -56,7 +57,28 @@ def written_attribute(place: ast.expr, context: Context) -> str:
         raise without_effect(place)
     if any(entry is not None and _is_setting(entry) for entry in entries):
         raise without_effect(place)
+    if is_computed(place, context):
+        if place.attr == "data" or place.attr.startswith("__"):
+            return ""  # ops.assign takes care of the one, Python itself of the others
+        raise Refusal(
+            f"{ast.unparse(place)} is computed in MindSpore, and cannot be given a value",
+            "change what it is computed from",
+            "MS314",
+        )
     return ""
+
+
+def is_computed(place: ast.expr, context: Context) -> bool:
+    """Whether an attribute is read by a call in MindSpore (`int(schedule.last_epoch)`): written,
+    it stays as it is.
+    """
+    usage = context.usage(place) if isinstance(place, ast.Attribute) else None
+    for api in (usage.api, *usage.alternatives) if usage is not None else ():
+        entry = context.table.get(api)
+        form = entry.main.emit if entry is not None and entry.kind == "attribute" else ""
+        if form and not re.fullmatch(r"\{self\}[\w.]*", form):
+            return True
+    return False
 
 
 def _is_of_mint(entry: Entry | None, context: Context) -> bool:

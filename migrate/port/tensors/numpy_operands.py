@@ -55,6 +55,36 @@ class NumpyOperands(PartialOperators):
                 changed[side] = cst.Call(func=cst.Name("int"), args=[cst.Arg(bare)])
         return updated_node.with_changes(**changed) if changed else updated_node
 
+    def leave_Index(self, original_node: cst.Index, updated_node: cst.Index) -> cst.Index:
+        """`x[rows, columns]` with numpy's arrays: MindSpore takes tensors and Python's integers."""
+        if self._numpy_indices is None:
+            scope = self.context.resolution.scope
+            self._numpy_indices = find_numpy_indices(scope.tree, self.context) if scope else set()
+        leaf = original_node.value
+        while isinstance(leaf, cst.Subscript):
+            leaf = leaf.value
+        if id(self.partner(leaf)) not in self._numpy_indices:
+            return updated_node
+        name = self.spelling.name("helpers.numpy_index")
+        bare = updated_node.value.with_changes(lpar=[], rpar=[])
+        return updated_node.with_changes(
+            value=cst.Call(func=expression(name), args=[cst.Arg(bare)])
+        )
+
+
+def find_numpy_indices(tree: ast.Module, context: Context) -> set[int]:
+    """What numpy made and stands between the brackets of a tensor: the name that it begins with."""
+    found: set[int] = set()
+    for node in nodes_of(tree, ast.Subscript):
+        if is_tensor(context.type(node.value)):
+            index = node.slice
+            for part in index.elts if isinstance(index, ast.Tuple) else [index]:
+                if _is_numpy(context.type(part)):
+                    while isinstance(part, ast.Subscript):
+                        part = part.value
+                    found.add(id(part))
+    return found
+
 
 def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]:
     """Left operands that numpy made, beside a tensor; True where it is surely one number."""

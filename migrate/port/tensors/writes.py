@@ -11,7 +11,11 @@ import libcst as cst
 from migrate.port.calls.call import Refusal
 from migrate.port.calls.surroundings import is_data, subscripted
 from migrate.port.cells.buffers import replaced_parameter
-from migrate.port.statements.statement_forms import without_effect, written_attribute
+from migrate.port.statements.statement_forms import (
+    is_computed,
+    without_effect,
+    written_attribute,
+)
 from migrate.port.statements.suites import (
     assigns_itself,
 )
@@ -23,6 +27,7 @@ from migrate.port.tensors.inversion import is_boolean
 from migrate.port.tensors.kept_tensors import old_values
 from migrate.port.tensors.masked_writes import MaskedWrites, is_made_here
 from migrate.port.tensors.part_sums import part_sum
+from migrate.port.tensors.plain_or_parameter import may_be_plain
 from migrate.port.tensors.stepped import with_gathered_steps
 from migrate.port.train_step.no_gradient import is_decorated, without_gradient
 from migrate.resolve.values import PARAMETER, is_tensor
@@ -45,6 +50,10 @@ class WriteRewriter(MaskedWrites):
             return updated_node
         changed, place, usage = self.changed_in_place.pop(id(value))
         if self.is_parameter(place):
+            if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
+                function = cst.parse_expression(self.spelling.name("helpers.changed_in_place"))
+                new = cst.Call(func=function, args=[cst.Arg(changed), cst.Arg(self.bare(value))])
+                return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
             return updated_node.with_changes(value=self._assigned(changed, value))
         if self._is_item(place):
             return updated_node.with_changes(value=self._set_value(changed, value))
@@ -234,7 +243,7 @@ class WriteRewriter(MaskedWrites):
         assert isinstance(partner, ast.Assign)
         for target, place in zip(node.targets, partner.targets, strict=True):
             self._note_targets(target.target)
-            self._flag_settings_among(place)
+            self._flag_settings_among(place, target.target)
             form = self._form_of_writing(place)
             if form and len(node.targets) == 1:
                 self.written[id(node)] = form
@@ -244,11 +253,20 @@ class WriteRewriter(MaskedWrites):
                 # `w.data[0] = 1` changes w, not a copy of it without gradient.
                 self._raw_data.add(id(subscripted(target.target)))
 
-    def _flag_settings_among(self, place: ast.expr) -> None:
+    def _flag_settings_among(self, place: ast.expr, target: cst.BaseExpression) -> None:
         """`m.stride, m.padding = 1, 0`: each needs a form of its own, and so a line."""
-        for part in place.elts if isinstance(place, ast.Tuple | ast.List) else ():
+        self._keep_computed(place, target)
+        if not isinstance(place, ast.Tuple | ast.List):
+            return
+        assert isinstance(target, cst.Tuple | cst.List)
+        for part, element in zip(place.elts, target.elements, strict=True):
+            self._keep_computed(part, element.value)
             if self._form_of_writing(part):
                 self.flag(part, without_effect(part, "assign each on a line of its own"))
+
+    def _keep_computed(self, place: ast.expr, target: cst.BaseExpression) -> None:
+        if is_computed(place, self.context):
+            self._raw_targets.add(id(target))
 
     def _form_of_writing(self, place: ast.expr) -> str:
         try:
@@ -262,8 +280,10 @@ class WriteRewriter(MaskedWrites):
         self._raw_data |= {id(part) for part in [subscripted(node.target)] if is_data(part)}
         self._note_targets(node.target)
         partner = self.partner(node)
-        if isinstance(partner, ast.AugAssign) and self._form_of_writing(partner.target):
-            self.flag(partner.target, without_effect(partner.target))
+        if isinstance(partner, ast.AugAssign):
+            self._keep_computed(partner.target, node.target)
+            if self._form_of_writing(partner.target):
+                self.flag(partner.target, without_effect(partner.target))
 
     def _is_dropped_setting(self, place: ast.expr) -> bool:
         """`torch.backends.cudnn.benchmark = True`: a switch that MindSpore does not have."""

@@ -361,6 +361,6 @@ def _name(plan: StepPlan, siblings: list[StepPlan], taken: set[str]) -> None:
     if plan.instead is not None:  # one of both gives the gradients that the optimizer uses
         plan.grads_name, plan.store_name = plan.instead.grads_name, plan.instead.store_name
     if not plan.owns_store:
-        plan.store_name = next(
-            p.store_name for p in siblings if p.optimizer == plan.optimizer and p.loop is plan.loop
-        )
+        owners = (p for p in siblings if p.optimizer == plan.optimizer and p.loop is plan.loop)
+        # Where the owner was refused, the whole file is recorded and no store is written.
+        plan.store_name = next((p.store_name for p in owners), plan.store_name)

@@ -1,0 +1,69 @@
+"""`b, n, *_, device = *x.shape, x.device`, `f(*pair)`: which item goes to which name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate.resolve.types import item_of
+from migrate.resolve.values import UNKNOWN, Known, ListOf, TupleOf, Value, join, type_of_constant
+
+
+class Spread(ListOf):
+    """A tuple with one sequence spread out in it: items in front, of the sequence, and behind."""
+
+    __slots__ = ("back", "front", "inner")
+
+    def __init__(self, front: tuple[Value, ...], inner: Value, back: tuple[Value, ...]) -> None:
+        item: Value = UNKNOWN
+        for value in (*front, inner, *back):
+            item = join(item, type_of_constant(value) if isinstance(value, Known) else value)
+        super().__init__(item, "tuple")
+        self.front, self.inner, self.back = front, inner, back
+
+
+def with_spread(elements: list[ast.expr], values: tuple[Value, ...]) -> ListOf:
+    """The tuple that such a display makes."""
+    stars = [index for index, part in enumerate(elements) if isinstance(part, ast.Starred)]
+    if len(stars) == 1:
+        at = stars[0]
+        return Spread(values[:at], item_of(values[at]), values[at + 1 :])
+    item: Value = UNKNOWN
+    for part, value in zip(elements, values, strict=True):
+        item = join(item, item_of(value) if isinstance(part, ast.Starred) else value)
+    return ListOf(item, "tuple")
+
+
+def unpacked(targets: list[ast.expr], value: Value) -> Iterator[tuple[ast.expr, Value]]:
+    """Each target with what it is given; a starred one with any of its items."""
+    star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), len(targets))
+    behind = len(targets) - star - 1 if star < len(targets) else 0
+    for index, target in enumerate(targets):
+        known: Value | None = None
+        if isinstance(value, TupleOf) and index != star:
+            at = index if index < star else index - len(targets)
+            enough = len(value.items) >= len(targets) - (star < len(targets))
+            same = star < len(targets) or len(value.items) == len(targets)
+            known = value.items[at] if enough and same else None
+        elif isinstance(value, Spread) and index != star:
+            from_end = len(targets) - index
+            if index < star and index < len(value.front):
+                known = value.front[index]
+            elif (index > star or star == len(targets)) and from_end <= len(value.back):
+                known = value.back[-from_end]
+            elif index < star or behind > len(value.back):
+                known = value.inner
+        yield target, item_of(value) if known is None else known
+
+
+def spread_out(arguments: list[ast.expr], values: list[Value]) -> list[Value]:
+    """The values by position: a tuple's items for `*pair`; behind any other star none is known."""
+    result: list[Value] = []
+    for argument, value in zip(arguments, values, strict=False):
+        if not isinstance(argument, ast.Starred):
+            result.append(value)
+        elif isinstance(value, TupleOf):
+            result += value.items
+        else:
+            break
+    return result
