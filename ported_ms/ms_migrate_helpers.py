@@ -684,6 +684,14 @@ def full(size, fill_value, dtype=None):
     return ops.full(size, fill_value, dtype=dtype)
 
 
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    """torch's topk; MindSpore gives the positions as int32."""
+    if input.ndim == 0:
+        return input.copy(), ops.zeros((), mindspore.int64)
+    values, indices = ops.topk(input, k, dim=dim, largest=largest, sorted=sorted)
+    return values, indices.astype(mindspore.int64)
+
+
 def scatter(input, dim, index, src, reduce=None):
     """torch's scatter: src may be a number, or a tensor larger than index."""
     shape, number = input.shape, isinstance(src, (int, float, bool))
@@ -1124,6 +1132,16 @@ def _world(group):
     return communication.GlobalComm.WORLD_COMM_GROUP if group is None else group
 
 
+def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
+    """The sum (maximum, ...) of this tensor over all processes."""
+    if tensor.dtype == mindspore.float64:
+        # AllReduce takes no float64: gather its bits, and reduce them in every process.
+        bits = Tensor(tensor.asnumpy().reshape(-1).view(np.int32))
+        gathered = ops.AllGather(_world(group))(bits).asnumpy().view(np.float64)
+        return Tensor(getattr(np, op)(gathered.reshape(-1, *tensor.shape), axis=0))
+    return ops.AllReduce(op, _world(group))(tensor)
+
+
 def barrier(group=None, async_op=False, device_ids=None):
     """Wait until every process is here."""
     ops.AllReduce(ops.ReduceOp.SUM, _world(group))(Tensor([0.0], mindspore.float32)).asnumpy()
@@ -1521,3 +1539,7 @@ def load_state_dict(module, state_dict, strict=True):
                 raise RuntimeError(f"{names[name]} has the shape {tensor.shape}, not {value.shape}")
             set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
     return missing, unexpected
+
+
+# One process has one device: asked once, because Graph mode cannot ask.
+ON_ACCELERATOR = mindspore.get_context("device_target") != "CPU"

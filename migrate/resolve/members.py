@@ -290,7 +290,7 @@ class Members:
         if row is not None and (self._is_called_here(node.value) or says_module(node)):
             self.believe(node.value, MODULE)
             value, api = self._of_library("torch.nn.Module", name, MODULE)
-            self.record(node, api, form)
+            self.record(node, api, "call" if form == "call" else "attribute")
             return value
         if row is not None and name in MODULE_METHODS:
             self.record(node, f"torch.nn.Module.{name}", "unknown")

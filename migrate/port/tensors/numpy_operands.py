@@ -79,7 +79,7 @@ def find_numpy_indices(tree: ast.Module, context: Context) -> set[int]:
         if is_tensor(context.type(node.value)):
             index = node.slice
             for part in index.elts if isinstance(index, ast.Tuple) else [index]:
-                if _is_numpy(context.type(part)):
+                if is_numpy_value(context.type(part)):
                     while isinstance(part, ast.Subscript):
                         part = part.value
                     found.add(id(part))
