@@ -40,6 +40,13 @@ def test_a_change_that_is_lost_is_found(port) -> None:
     assert not ported(port, "bump(y, 1)").findings
 
 
+def test_a_name_that_gets_the_result_is_not_read_again(port) -> None:
+    pair = "def scale(x: torch.Tensor, n):\n    x.mul_(n)\n    return x * 2, n\n\n\n"
+    body = NET.replace("{0}", "y, k = scale(y, 3)")
+    assert not port(HEAD + pair + body).findings
+    assert port(HEAD + pair + body.replace("y, k", "z, k")).findings
+
+
 def test_functions_that_change_nothing_stay(port) -> None:
     count = "def count(n, k):\n    n += k\n    return n\n\n\n"
     text = port(HEAD + count + NET.replace("{0}", "count(1, 2)")).text

@@ -16,7 +16,7 @@ from migrate.port.syntax.every_node import every_node, nodes_of
 from migrate.port.syntax.join import JoinError
 from migrate.port.syntax.nodes import expression
 from migrate.port.syntax.one_line import on_one_line
-from migrate.port.tensors.changed_arguments import changed_arguments
+from migrate.port.tensors.changed_arguments import changed_arguments, rebinds
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.port.tensors.writes import WriteRewriter
 from migrate.resolve.values import Instance, ProjectFunction, options_of
@@ -191,7 +191,11 @@ class CellRewriter(WriteRewriter):
             if returned and isinstance(given, kinds):
                 self._kept.append(new)
                 self.changed_in_place[id(new)] = (place.value, given, None)
-            elif isinstance(given, ast.Name) and self.is_read_later(given):
+            elif (
+                isinstance(given, ast.Name)
+                and self.is_read_later(given)
+                and not rebinds(call, given.id, self.around())
+            ):
                 reason = f"changes {given.id} in place in torch, and {given.id} is read again"
                 step = f"let the function return the changed tensor, and write {given.id} = ..."
                 self.flag(given, Refusal(reason, step, "MS403"))

@@ -42,6 +42,16 @@ def changed_arguments(
     return found
 
 
+def rebinds(call: ast.Call, name: str, around: ast.AST | None) -> bool:
+    """`x, n = normalized(x, n)`: from there on the name is that of the result."""
+    return around is not None and any(
+        isinstance(node, ast.Assign)
+        and any(part is call for part in ast.walk(node.value))
+        and any(getattr(p, "id", "") == name for t in node.targets for p in ast.walk(t))
+        for node in ast.walk(around)
+    )
+
+
 def _function(option: Value) -> tuple[Function | None, bool]:
     """The function behind a value, and whether its first parameter is filled by the object."""
     if isinstance(option, Method) and isinstance(option.function, ProjectFunction):
