@@ -48,6 +48,7 @@ class CellRewriter(WriteRewriter):
         self._given_before: list[tuple[str, cst.BaseExpression]] = []
         self._in_line = False
         self._given_names: set[str] = set()
+        self._changed_parameters: dict[int, list[str]] = {}  # of functions, for their calls
         self._nested = 0  # lambdas and comprehensions around the node in hand
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
@@ -184,7 +185,8 @@ class CellRewriter(WriteRewriter):
         self, original: cst.Call, call: ast.Call, new: cst.BaseExpression
     ) -> None:
         """`add_shortcut(x, y)`, where the function writes over its x and gives it back."""
-        change = changed_argument(call, self.context) if isinstance(new, cst.Call) else None
+        known = self._changed_parameters
+        change = changed_argument(call, self.context, known) if isinstance(new, cst.Call) else None
         if change is None or not self.is_compiled(change.definition):
             return  # what is not compiled changes the tensor itself
         place = change.place

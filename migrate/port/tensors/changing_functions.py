@@ -21,8 +21,12 @@ class Change(NamedTuple):
     definition: ast.FunctionDef
 
 
-def changed_argument(call: ast.Call, context: Context) -> Change | None:
-    """The first argument that a function of the program changes in place."""
+def changed_argument(
+    call: ast.Call, context: Context, known: dict[int, list[str]]
+) -> Change | None:
+    """The first argument that a function of the program changes in place; `known` are the changed
+    parameters of functions that were looked at already.
+    """
     function = context.type(call.func)
     bound = isinstance(function, Method)
     if isinstance(function, Method) and isinstance(function.function, ProjectFunction):
@@ -30,7 +34,14 @@ def changed_argument(call: ast.Call, context: Context) -> Change | None:
     if not isinstance(function, ProjectFunction) or not isinstance(function.node, ast.FunctionDef):
         return None
     definition = function.node
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(not k.arg for k in call.keywords):
+    if id(definition) not in known:
+        known[id(definition)] = _changed_parameters(definition, context)
+    changed = known[id(definition)]
+    if (
+        not changed
+        or any(isinstance(a, ast.Starred) for a in call.args)
+        or any(not k.arg for k in call.keywords)
+    ):
         return None
     names = [a.arg for a in (*definition.args.posonlyargs, *definition.args.args)]
     static = any(ast.unparse(d) == "staticmethod" for d in definition.decorator_list)
@@ -38,12 +49,21 @@ def changed_argument(call: ast.Call, context: Context) -> Change | None:
         names = names[1:]
     given = dict(zip(names, call.args, strict=False))
     given |= {k.arg: k.value for k in call.keywords if k.arg}
-    nodes = list(every_node(definition))
     for name, place in given.items():
-        if name in _stored(nodes) or not any(_changes(node, name, context) for node in nodes):
-            continue
-        return Change(place, gives_back(definition, name), definition)
+        if name in changed:
+            return Change(place, gives_back(definition, name), definition)
     return None
+
+
+def _changed_parameters(definition: ast.FunctionDef, context: Context) -> list[str]:
+    nodes = list(every_node(definition))
+    names = [a.arg for a in (*definition.args.posonlyargs, *definition.args.args)]
+    stored = _stored(nodes)
+    return [
+        name
+        for name in names
+        if name not in stored and any(_changes(node, name, context) for node in nodes)
+    ]
 
 
 def _changes(node: ast.AST, name: str, context: Context) -> bool:
