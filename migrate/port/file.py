@@ -8,6 +8,7 @@ import re
 import tokenize
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import libcst as cst
@@ -27,6 +28,7 @@ from migrate.port.statements.compiled_functions import (
     all_compiled_names,
     compiled_names,
 )
+from migrate.port.statements.kept_results import attributes_of_many, results_kept
 from migrate.port.statements.lambda_lines import lambdas_on_lines
 from migrate.port.statements.list_items import items_given_anew
 from migrate.port.statements.list_pops import pops_written_out
@@ -140,7 +142,8 @@ def port_file(
         new = without_unread_devices(new, text)
         compiled = compiled_names(resolution)
         if compiled:
-            new = walked(new, CompiledFunctions(compiled, _PASSES))
+            kept = partial(results_kept, of_many=attributes_of_many(tree))
+            new = walked(new, CompiledFunctions(compiled, (*_PASSES, kept)))
         if "lambda" in text:
             cells = [cls.qualified for cls in context.module_classes.values()]
             new = lambdas_on_lines(new, cells, all_compiled_names(resolution), spelling)

@@ -463,3 +463,30 @@ def test_reduce_and_chain_keep_their_gradients(port) -> None:
     text = port(imports + HEAD + FORWARD.format(body)).text
     assert "x = helpers.reduced(" in text
     assert "for y in list([x]) + list(parts):" in text
+
+
+def test_results_that_self_keeps_are_variables_too(port) -> None:
+    net = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.kept = self.count = self.both = None
+
+    def other(self, x):
+        self.both = x
+
+    def forward(self, x):
+        self.kept = self.fc(x)  # for later
+        self.count = 1
+        self.both = x * 2
+        self.other(x)
+        x = x + self.kept + self.both
+        self.kept = x * 3
+        return x * self.count
+"""
+    text = ported(port, net)
+    lines = "        kept = self.fc(x)\n        self.kept = kept  # for later\n"
+    assert lines in text
+    assert "        x = x + kept + self.both\n        self.kept = x * 3\n" in text
+    assert "self.count = 1\n" in text and "self.both = x * 2\n" in text

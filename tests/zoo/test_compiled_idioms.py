@@ -191,6 +191,27 @@ IDIOMS = {
                 return self.inner(total, scale=0.5, bias=0.25)
         """,
     ),
+    "results that a layer keeps and reads again": (
+        "2,6",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = nn.Linear(6, 6)
+                self.b = nn.Linear(6, 6)
+                self.features = None
+                self.shape = None
+                self.register_buffer("steps", torch.zeros(1))
+
+            def forward(self, x):
+                self.shape = x.shape
+                self.features = self.a(x)
+                self.steps = self.steps + 1
+                h = self.b(self.features) + self.features * 2
+                self.features = h * 3
+                return (self.features * 0.5).view(self.shape[0], -1) + self.steps
+        """,
+    ),
     "convolutions over volumes in groups": (
         "2,4,5,6,6",
         """

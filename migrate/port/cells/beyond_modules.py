@@ -48,6 +48,7 @@ class CellRewriter(WriteRewriter):
         self._given_before: list[tuple[str, cst.BaseExpression]] = []
         self._in_line = False
         self._given_names: set[str] = set()
+        self._changed_parameters: dict[int, list[str]] = {}  # of functions, for their calls
         self._nested = 0  # lambdas and comprehensions around the node in hand
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
@@ -184,7 +185,9 @@ class CellRewriter(WriteRewriter):
         """`scale(x, 2)`, where that function changes x in place."""
         if not isinstance(new, cst.Call):
             return
-        for given, returned in changed_arguments(call, self.context, self.is_compiled):
+        for given, returned in changed_arguments(
+            call, self.context, self.is_compiled, self._changed_parameters
+        ):
             alone = id(call) in self._alone
             place = next((a for a, old in zip(new.args, _given(call), strict=True) if old is given))
             kinds = (ast.Name, ast.Attribute, ast.Subscript) if alone else ast.Name

@@ -41,6 +41,8 @@ def _is_due(node: ast.AST) -> bool:
         return isinstance(node.target, ast.Subscript)
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Tuple)
+    if isinstance(node, ast.Assign):
+        return any(isinstance(target, ast.Attribute) for target in node.targets)
     return isinstance(node, ast.For | ast.If)
 
 

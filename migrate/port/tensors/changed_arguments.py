@@ -25,9 +25,14 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def changed_arguments(
-    call: ast.Call, context: Context, is_compiled: Callable[[ast.AST | None], bool]
+    call: ast.Call,
+    context: Context,
+    is_compiled: Callable[[ast.AST | None], bool],
+    known: dict[int, list[str]],
 ) -> list[tuple[ast.expr, bool]]:
-    """The tensors that a call changes in place, and whether that is what it returns."""
+    """The tensors that a call changes in place, and whether that is what it returns; `known` are
+    the changed parameters of functions that were looked at already.
+    """
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return []
     found = []
@@ -35,7 +40,9 @@ def changed_arguments(
         function, bound = _function(option)
         if function is None:
             continue
-        for name in _changed(function, context, is_compiled(function)):
+        if id(function) not in known:
+            known[id(function)] = _changed(function, context, is_compiled(function))
+        for name in known[id(function)]:
             given = _given(call, function, name, bound)
             if given is not None and is_tensor(context.type(given)):
                 found.append((given, _returns(function, name)))
