@@ -12,6 +12,7 @@ from migrate.resolve.values import (
     UNKNOWN,
     External,
     Instance,
+    ListOf,
     TupleOf,
     Union,
     Value,
@@ -101,24 +102,41 @@ def _isinstance(state: Statements, name: ast.Name, classes: ast.expr, truth: boo
     current = state.frame.locals.get(name.id)
     if current is None:
         return
+    names = {value.name for value in wanted if isinstance(value, External)}
     if truth:
+        held = [option for option in options_of(current) if _is_sequence(option, names)]
         narrowed: Value = UNKNOWN
+        for option in held:  # with what it holds
+            narrowed = join(narrowed, option)
         for value in wanted:
+            if held and isinstance(value, External) and value.name in _SEQUENCES:
+                continue
             made = as_instance(value)
             if made is UNKNOWN and value is UNKNOWN:
                 return
             narrowed = join(narrowed, made)
         state.frame.locals[name.id] = narrowed
         return
-    excluded = [value for value in wanted if isinstance(value, External)]
-    names = {value.name for value in excluded}
     options = [
         o
         for o in options_of(current)
         if not (isinstance(o, Instance) and isinstance(o.cls, str) and o.cls in names)
+        and not _is_sequence(o, names)
     ]
+    if not options and any(_is_sequence(o, names) for o in options_of(current)):
+        state.frame.locals[name.id] = UNKNOWN  # nobody in view comes this way
     if options and len(options) < len(options_of(current)):
         state.frame.locals[name.id] = options[0] if len(options) == 1 else Union(tuple(options))
+
+
+_SEQUENCES = frozenset({"builtins.list", "builtins.tuple", "builtins.dict"})
+
+
+def _is_sequence(option: Value, names: set[str]) -> bool:
+    """A list, tuple or dict, where the class that is asked for is that one."""
+    if isinstance(option, TupleOf):
+        return "builtins.tuple" in names
+    return isinstance(option, ListOf) and f"builtins.{option.kind}" in names & _SEQUENCES
 
 
 def _rebind(state: Statements, name: ast.Name, change: object) -> None:
