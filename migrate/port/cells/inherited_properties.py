@@ -32,6 +32,8 @@ def _inherited(cls: ProjectClass) -> dict[str, str]:
     found: dict[str, str] = {}
     several: set[str] = set()
     for spelled, base in zip(cls.node.bases, cls.bases, strict=False):
+        if base is UNKNOWN:
+            break  # it may have a member of this name, which comes first
         if not isinstance(base, ProjectClass) or not isinstance(spelled, ast.Name | ast.Attribute):
             continue
         for name in _properties(base):
