@@ -10,6 +10,7 @@ import libcst as cst
 
 from migrate.port.calls.call import Refusal
 from migrate.port.cells.held_functions import holds_function
+from migrate.port.cells.inherited_properties import with_own_properties
 from migrate.port.cells.inplace_layers import find_inplace_layers
 from migrate.port.context import Context, is_module_value
 from migrate.port.syntax.every_node import every_node, nodes_of
@@ -19,7 +20,7 @@ from migrate.port.syntax.one_line import on_one_line
 from migrate.port.tensors.changed_arguments import changed_arguments, rebinds
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.port.tensors.writes import WriteRewriter
-from migrate.resolve.values import Instance, ProjectFunction, options_of
+from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, options_of
 
 _GROWING = frozenset({"add_module", "append", "extend", "insert", "register_module", "update"})
 _CONTAINERS = frozenset({"torch.nn.ModuleDict", "torch.nn.ModuleList", "torch.nn.Sequential"})
@@ -62,9 +63,15 @@ class CellRewriter(WriteRewriter):
     ) -> cst.ClassDef:
         cls, self._classes = self._classes[-1], self._classes[:-1]
         updated_node = super().leave_ClassDef(original_node, updated_node)
+        updated_node = with_own_properties(self._project_class(cls), updated_node)
         if id(cls) in self.context.module_classes and self._grows_containers(cls):
             return self._with_named_parameters(updated_node)
         return updated_node
+
+    def _project_class(self, node: ast.ClassDef) -> ProjectClass | None:
+        scope = self.context.resolution.scope
+        classes = scope.classes if scope is not None else []
+        return next((cls for cls in classes if cls.node is node), None)
 
     # Names of parameters ------------------------------------------------------------------------
 
