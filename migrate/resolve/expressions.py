@@ -8,9 +8,9 @@ from typing import Any
 
 from migrate.resolve.class_tests import SEVERAL
 from migrate.resolve.listed_names import asked_name, listed_module
-from migrate.resolve.members import Members
 from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.types import as_instance, item_of, subscripted
+from migrate.resolve.unknown_members import UnknownMembers
 from migrate.resolve.unpacking import with_spread
 from migrate.resolve.values import (
     BOOL,
@@ -44,7 +44,7 @@ _GENERIC_ROOTS = frozenset({"typing", "builtins", "collections", "typing_extensi
 NAMES = (ast.Name, ast.Attribute)
 
 
-class Expressions(Members):
+class Expressions(UnknownMembers):
     """Expression half of the interpreter; calls and statements are in modules of their own."""
 
     def __init__(self) -> None:

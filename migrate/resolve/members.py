@@ -7,25 +7,17 @@ from typing import TYPE_CHECKING
 
 from migrate.resolve.frames import Frame
 from migrate.resolve.hierarchy import ancestors
-from migrate.resolve.method_calls import could_be_method
-from migrate.resolve.module_names import MODULE_METHODS, says_module
 from migrate.resolve.modules import Lazy, Modules, ModuleScope
 from migrate.resolve.numpy_results import array_member, is_numpy
 from migrate.resolve.outline import Deferred
 from migrate.resolve.tensor_names import (
-    DISTINCTIVE,
     MAPPING_METHODS,
     NAMED_RESULTS,
-    PYTHON_METHODS,
-    says_tensor,
 )
-from migrate.resolve.training_names import says_training
 from migrate.resolve.types import from_word, is_library_layer
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
-    MODULE,
     PARAMETER,
-    TENSOR,
     UNKNOWN,
     ClassNameOf,
     ClassOf,
@@ -40,7 +32,6 @@ from migrate.resolve.values import (
     SuperOf,
     TupleOf,
     Value,
-    instance,
     is_tensor,
     join,
     options_of,
@@ -142,7 +133,7 @@ class Members:
                 self.record(node, "torch.nn.Module.__name__", "attribute")
             return ClassNameOf(owner.variable, node)
         if owner is UNKNOWN:
-            return self._of_unknown(node, form)
+            return self.of_unknown(node, form)
         result: Value = UNKNOWN
         found: list[str] = []
         for option in options_of(owner):
@@ -163,7 +154,7 @@ class Members:
                 return self._of_class(owner.cls, name, owner, 0)
             if isinstance(owner, Container) and name in owner.members:
                 return owner.get(name), ""
-            return self._of_library(owner.cls, name, owner)
+            return self.of_library(owner.cls, name, owner)
         if isinstance(owner, SuperOf):
             return self._of_class(owner.cls, name, Instance(owner.cls), 1)
         if isinstance(owner, ProjectClass):
@@ -174,7 +165,7 @@ class Members:
                 else value
             ), ""
         if isinstance(owner, ListOf) and owner.kind == "Size":
-            return self._of_library("torch.Size", name, owner)
+            return self.of_library("torch.Size", name, owner)
         if (
             isinstance(owner, TupleOf)
             and name in NAMED_RESULTS
@@ -196,7 +187,7 @@ class Members:
                 return entry
         return None
 
-    def _of_library(self, cls: str, name: str, receiver: Value) -> tuple[Value, str]:
+    def of_library(self, cls: str, name: str, receiver: Value) -> tuple[Value, str]:
         if is_numpy(cls):
             return array_member(name), ""
         if cls.partition(".")[0] not in self.table.roots:
@@ -220,7 +211,7 @@ class Members:
         self.prepare(cls)
         for base in cls.lineage()[skip:]:
             if isinstance(base, str):
-                value, api = self._of_library(base, name, receiver)
+                value, api = self.of_library(base, name, receiver)
                 if api:
                     return value, api
                 continue
@@ -249,101 +240,8 @@ class Members:
             if isinstance(init, ProjectFunction):
                 self.run_function(init, {})
 
-    def _of_unknown(self, node: ast.Attribute, form: str) -> Value:
-        """A method on something unknown: a tensor if only tensors have it, or if a Module's
-        method says so.
-        """
-        name = node.attr
-        if name in ("saved_tensors", "saved_variables"):
-            return ListOf(TENSOR, "tuple")  # of the context of a custom gradient
-        called = self.calling.get(id(node))
-        training = says_training(node, form)
-        if training:
-            value, api = self._of_library(training, name, instance(training))
-            self.believe(node.value, instance(training))
-            self.record(node, api, "call" if form == "call" else "attribute")
-            return value
-        fits = called is None or self._could_be_tensors(name, called)
-        if (name in DISTINCTIVE and fits) or (
-            called is not None
-            and fits
-            and self._is_tensor_method(name)
-            and (
-                says_tensor(called)
-                or (
-                    self._inside_module()
-                    and name not in PYTHON_METHODS
-                    and not self._is_called_here(node.value)
-                )
-            )
-        ):
-            # Of an unknown value this is asked where parameters are chosen or frozen.
-            asks = name == "requires_grad"
-            cls, kind = ("torch.nn.Parameter", PARAMETER) if asks else ("torch.Tensor", TENSOR)
-            self.believe(node.value, kind)
-            value, api = self._of_library(cls, name, kind)
-            self.record(node, api, "call" if form == "call" else "attribute")
-            return value
-        row = self.table.get(f"torch.nn.Module.{name}") if form == "call" else None
-        if name == "_modules":  # nothing else has such a member
-            row = self.table.get("torch.nn.Module._modules")
-        if row is not None and (self._is_called_here(node.value) or says_module(node)):
-            self.believe(node.value, MODULE)
-            value, api = self._of_library("torch.nn.Module", name, MODULE)
-            self.record(node, api, "call" if form == "call" else "attribute")
-            return value
-        if row is not None and name in MODULE_METHODS:
-            self.record(node, f"torch.nn.Module.{name}", "unknown")
-        elif (
-            form == "call" and fits and name not in PYTHON_METHODS and self._is_tensor_method(name)
-        ):
-            self.record(node, f"torch.Tensor.{name}", "unknown")
-        return UNKNOWN
-
-    def _could_be_tensors(self, name: str, call: ast.Call) -> bool:
-        """The arguments are such that torch's method of this name could take them."""
-        entry = self.table.get(f"torch.Tensor.{name}")
-        if entry is None or entry.kind != "method":
-            return True
-        return could_be_method(
-            entry,
-            call,
-            lambda given: isinstance(given, ast.Name) and is_tensor(self.lookup(given.id)[0]),
-        )
-
-    def _is_called_here(self, node: ast.expr) -> bool:
-        """`model.eval()` where `model(x)` stands in the same function, or in another method of
-        the class.
-        """
-        function = self.frame.function
-        if function is None or not isinstance(node, ast.Name | ast.Attribute):
-            return False
-        around: ast.AST = function.node
-        if isinstance(node, ast.Attribute) and function.owner is not None:
-            around = function.owner.node
-        called = self._called.get(id(around))
-        if called is None:
-            called = self._called[id(around)] = {
-                ast.unparse(part.func)
-                for part in ast.walk(around)
-                if isinstance(part, ast.Call) and isinstance(part.func, ast.Name | ast.Attribute)
-            }
-        return ast.unparse(node) in called
-
-    def _is_tensor_method(self, name: str) -> bool:
-        return self.table.get(f"torch.Tensor.{name}") is not None
-
-    def _inside_module(self) -> bool:
-        """In a method of an nn.Module that computes: there, an unknown value with tensor methods
-        is a tensor.
-        """
-        function = self.frame.function
-        return (
-            function is not None
-            and function.owner is not None
-            and not function.qualified.endswith("__init__")
-            and "torch.nn.Module" in _all_ancestors(function.owner)
-        )
+    def of_unknown(self, node: ast.Attribute, form: str) -> Value:
+        raise NotImplementedError
 
     def believe(self, node: ast.expr, value: Value) -> None:
         """Remember for the rest of the function what kind of value a name holds."""
@@ -403,9 +301,9 @@ def is_property(function: ProjectFunction) -> bool:
     )
 
 
-def _all_ancestors(cls: ProjectClass) -> set[str]:
+def all_ancestors(cls: ProjectClass) -> set[str]:
     return {name for base in cls.library_bases() for name in ancestors(base)}
 
 
 def class_is_module(cls: ProjectClass) -> bool:
-    return "torch.nn.Module" in _all_ancestors(cls)
+    return "torch.nn.Module" in all_ancestors(cls)
