@@ -439,3 +439,16 @@ def test_a_setting_of_a_layer_that_nobody_knows(port) -> None:
     assert "nn.Dense(helpers.setting_of(model.fc, 'in_features'), 2)" in result.text
     assert "helpers.setting_of(model.classifier[-1], 'in_features')" in result.text
     assert "size = args.embedding_dim" in result.text
+
+
+def test_layers_are_numbered_anew_when_one_goes(port) -> None:
+    text = port(
+        """
+        import torch.nn as nn
+
+        def cut(backbone: nn.Sequential, layers: nn.ModuleList):
+            del backbone[-1]
+            del layers[0]
+        """
+    ).text
+    assert "    helpers.delete_layer(backbone, -1)\n    del layers[0]\n" in text

@@ -11,7 +11,8 @@ import ast
 import libcst as cst
 
 from migrate.port.calls.rewrite import CallRewriter
-from migrate.port.syntax.nodes import atomic, one_of_list, with_parts
+from migrate.port.syntax.nodes import atomic, expression, one_of_list, with_parts
+from migrate.port.syntax.text import code
 from migrate.resolve.values import Instance, ProjectClass, options_of
 
 _ITERATED = {
@@ -64,6 +65,21 @@ class ContainerUses(CallRewriter):
     def visit_Del(self, node: cst.Del) -> None:
         if isinstance(node.target, cst.Subscript):
             self._written_items.add(id(node.target))
+
+    def leave_Del(
+        self, original_node: cst.Del, updated_node: cst.Del
+    ) -> cst.Del | cst.Expr | cst.RemovalSentinel:
+        """`del net.features[-1]`: torch numbers the layers that are left, MindSpore keeps names."""
+        place, new = original_node.target, updated_node.target
+        if not isinstance(place, cst.Subscript) or not isinstance(new, cst.Subscript):
+            return updated_node
+        kinds = options_of(self.context.type(self.partner(place.value)))
+        layers = all(isinstance(k, Instance) and k.cls == "torch.nn.Sequential" for k in kinds)
+        index = new.slice[0].slice
+        if not kinds or not layers or len(new.slice) != 1 or not isinstance(index, cst.Index):
+            return updated_node
+        function = self.spelling.name("helpers.delete_layer")
+        return cst.Expr(expression(f"{function}({code(new.value)}, {code(index.value)})"))
 
     def _is_written(self, node: cst.Subscript) -> bool:
         return id(node) in self._written_items

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from collections import OrderedDict
 
 from mindspore import Parameter, nn, ops
 
@@ -88,6 +89,15 @@ def set_submodule(cell, target, module, strict=False):
         parent[int(name)] = module
     else:
         setattr(parent, name, module)
+
+
+def delete_layer(sequential, index):
+    """`del sequential[index]`: as torch does, number the layers that are left."""
+    del sequential[index]
+    cells = list(sequential._cells.values())
+    sequential._cells = OrderedDict((str(place), cell) for place, cell in enumerate(cells))
+    sequential._is_dynamic_name = [True] * len(cells)
+    sequential.cell_list = cells
 
 
 def pop_cell(cells, key):

@@ -44,14 +44,14 @@ class CompiledCode(MarkerRewriter):
 
     def leave_Del(
         self, original_node: cst.Del, updated_node: cst.Del
-    ) -> cst.Del | cst.RemovalSentinel:
+    ) -> cst.Del | cst.Expr | cst.RemovalSentinel:
         """Only frees memory, and Graph mode does not know it."""
         target = original_node.target
         parts = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
         names = all(isinstance(part, cst.Name) for part in parts)
         if names and runs_in_forward(self.function, self.context):
             return cst.RemoveFromParent()
-        return updated_node
+        return super().leave_Del(original_node, updated_node)
 
     def leave_Raise(self, original_node: cst.Raise, updated_node: cst.Raise) -> cst.Raise:
         """`raise NotImplemented(...)` means the error, and the compiler takes only errors."""
