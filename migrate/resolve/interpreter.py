@@ -14,7 +14,7 @@ from migrate.resolve.frames import Frame
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules, ModuleScope
 from migrate.resolve.outline import Deferred, outline
-from migrate.resolve.passed_through import passed_parameter
+from migrate.resolve.passed_through import calls_another, gives_tensors_too, passed_parameter
 from migrate.resolve.statements import Statements
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
@@ -87,7 +87,10 @@ class Interpreter(Statements):
     def _rerun_refined(self, scope: ModuleScope) -> None:
         """A second look at functions whose parameters were only understood on the way."""
         for function in list(scope.functions):
-            if function.done and any(name not in function.seen for name in function.hints):
+            if function.done and any(
+                name not in function.seen or gives_tensors_too(function.seen[name], value)
+                for name, value in function.hints.items()
+            ):
                 function.done = False
                 self.run_function(function, {})
 
@@ -140,7 +143,7 @@ class Interpreter(Statements):
             return self._stated_result(function)
         self._hops += away
         function.running = True
-        function.seen = frozenset(function.hints)
+        function.seen = dict(function.hints)
         saved = self._save()
         self._depth += 1
         frame = Frame(function.frame, function.qualified, function=function)
@@ -162,11 +165,17 @@ class Interpreter(Statements):
         return self._own_result(function, hints)
 
     def _own_result(self, function: ProjectFunction, hints: dict[str, Value]) -> Value:
-        """What this call gives, where the function gives back what it was given."""
+        """What this call gives, where the function gives back what it was given, or what that
+        gives.
+        """
         if function.passes is None:
             function.passes = passed_parameter(function.node)
         name = function.passes
-        if not name or getattr(function.node, "returns", None) is not None:
+        if getattr(function.node, "returns", None) is not None:
+            return function.result
+        if not name and calls_another(function.node, function.seen, hints):
+            return UNKNOWN
+        if not name:
             return function.result
         if name in hints:
             return hints[name]

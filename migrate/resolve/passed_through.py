@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.resolve.values import Instance, ProjectFunction, Value, is_tensor, options_of
+
 # `net = net.to(device)`, `net = DataParallel(net)`: the same network, or one that acts as it.
 _SAME = frozenset({"to", "cuda", "cpu", "float", "half", "double", "train", "eval", "apply"})
 _WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "convert_sync_batchnorm"})
@@ -34,6 +36,38 @@ def passed_parameter(function: ast.AST) -> str:
         return ""
     (name,) = returned
     return name if _stays(function, name) else ""
+
+
+def calls_another(function: ast.AST, seen: dict[str, Value], hints: dict[str, Value]) -> bool:
+    """`def run(net, x): return net(x)`, with another network than the body was looked at with."""
+    others = {
+        name
+        for name, value in hints.items()
+        if name in seen and _called(value) != _called(seen[name]) and _called(value)
+    }
+    return bool(others) and any(
+        isinstance(node, ast.Call) and _root(node.func) in others for node in ast.walk(function)
+    )
+
+
+def gives_tensors_too(seen: Value, joined: Value) -> bool:
+    """A parameter was looked at as something else, and is a tensor for another caller."""
+    return not any(map(is_tensor, options_of(seen))) and any(map(is_tensor, options_of(joined)))
+
+
+def _called(value: Value) -> set[int | str]:
+    """The classes and functions of the program that a value may be, to be told apart."""
+    return {
+        option.cls if isinstance(option.cls, str) else id(option.cls)
+        for option in options_of(value)
+        if isinstance(option, Instance) and not is_tensor(option)
+    } | {id(option) for option in options_of(value) if isinstance(option, ProjectFunction)}
+
+
+def _root(function: ast.expr) -> str:
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _name(value: ast.expr | None) -> str:

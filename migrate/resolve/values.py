@@ -168,7 +168,7 @@ class ProjectFunction(Value):
         self.result: Value = UNKNOWN
         self.done = False
         self.running = False
-        self.seen: frozenset[str] = frozenset()
+        self.seen: dict[str, Value] = {}  # the hints that its body was looked at with
 
 
 class ProjectClass(Value):

@@ -12,14 +12,16 @@ from migrate.resolve import Resolver
 from migrate.table import Table
 
 
-def ported(tmp_path, body: str):
+def ported_file(tmp_path, source: str):
     path = tmp_path / "example.py"
-    path.write_text(
-        "import numpy as np\nimport torch\n\n\ndef f(a: np.ndarray, given):\n"
-        + textwrap.indent(body, "    ")
-    )
+    path.write_text(source)
     project = discover([path])
     return port_file(Resolver(project, Table()), project.files[0], helper_import="import helpers")
+
+
+def ported(tmp_path, body: str):
+    head = "import numpy as np\nimport torch\n\n\ndef f(a: np.ndarray, given):\n"
+    return ported_file(tmp_path, head + textwrap.indent(body, "    "))
 
 
 @pytest.mark.parametrize(

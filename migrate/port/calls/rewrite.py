@@ -17,6 +17,7 @@ from migrate.port.names.forward_names import by_name, written_to_unknown
 from migrate.port.statements.statement_forms import as_assignment, use_statement_forms
 from migrate.port.syntax.nodes import atomic, expression
 from migrate.port.syntax.text import code
+from migrate.port.tensors.mixed_values import refuse_mixed
 from migrate.port.train_step.freeze import thaws
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import is_module
@@ -184,6 +185,8 @@ class CallRewriter(CallSurroundings):
             return self._plain_pool(self.sized_pools[id(partner)])
         entry = self.row(usage)
         receiver = self._receiver(usage, updated)
+        if receiver is not None and not entry.main.plain:
+            refuse_mixed(getattr(partner.func, "value", partner), self.context)
         if id(partner) in self.compared_types and receiver is not None:
             return cst.Attribute(value=atomic(receiver), attr=cst.Name("dtype"))
         if id(partner) in self._listed_members and receiver is not None:
