@@ -10,11 +10,11 @@ import textwrap
 
 import libcst as cst
 
-from migrate.port.syntax.nodes import atomic, expression
+from migrate.port.syntax.nodes import atomic, expression, is_cheap
 from migrate.port.syntax.text import code
 from migrate.port.syntax.walk import walked
 
-_MADE = re.compile(r"\.(?:insert|extend|reverse|copy|pop)\(|\b(?:dict|OrderedDict)\(")
+_MADE = re.compile(r"\.(?:insert|extend|remove|reverse|sort|copy|pop)\(|\b(?:dict|OrderedDict)\(")
 _DICTS = frozenset({"dict", "OrderedDict", "collections.OrderedDict"})
 
 
@@ -46,13 +46,29 @@ class _WriteOut(cst.CSTTransformer):
         name, method, arguments = _method(small.value)
         if method == "pop" and name in self._dicts:
             return self._popped(updated_node, small, name, arguments)
-        if not isinstance(small, cst.Expr) or name not in self._lists:
+        if not isinstance(small, cst.Expr):
+            return updated_node
+        sorted_list = self._sorted(small.value)
+        if sorted_list:
+            return updated_node.with_changes(body=[_assigned(*sorted_list)])
+        if name not in self._lists:
             return updated_node
         new = _longer(name, method, arguments)
         if new is None:
             return updated_node
-        assign = cst.Assign([cst.AssignTarget(cst.Name(name))], expression(new))
-        return updated_node.with_changes(body=[assign])
+        return updated_node.with_changes(body=[_assigned(name, new)])
+
+    def _sorted(self, call: cst.BaseExpression) -> tuple[str, str] | None:
+        """`sizes.sort(reverse=True)`, which the compiler passes over in silence."""
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+            return None
+        name = code(call.func.value)
+        if call.func.attr.value != "sort" or name not in self._lists:
+            return None
+        given = "".join(
+            f", {code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT))}" for a in call.args
+        )
+        return name, f"sorted({name}{given})"
 
     def _popped(
         self,
@@ -113,6 +129,10 @@ class _WriteOut(cst.CSTTransformer):
         return expression(f"{{{self._key}: {self._value} for {names} in {pairs}}}")
 
 
+def _assigned(name: str, value: str) -> cst.Assign:
+    return cst.Assign([cst.AssignTarget(cst.Name(name))], expression(value))
+
+
 def _method(value: cst.BaseExpression) -> tuple[str, str, list[cst.BaseExpression]]:
     """Name, method and arguments of `found.insert(0, y)`; nothing for other calls."""
     if (
@@ -142,6 +162,9 @@ def _longer(name: str, method: str, arguments: list[cst.BaseExpression]) -> str 
         return f"{name} + {code(atomic(more)) if whole else f'list({code(more)})'}"
     if method == "reverse" and not arguments:
         return f"{name}[::-1]"
+    if method == "remove" and len(arguments) == 1 and is_cheap(arguments[0]):
+        place = f"{name}.index({code(arguments[0])})"
+        return f"{name}[:{place}] + {name}[{place} + 1:]"
     return None
 
 

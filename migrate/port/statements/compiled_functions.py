@@ -11,7 +11,11 @@ from migrate.analyze.compiled import compiled_code
 from migrate.port.syntax.text import code
 from migrate.resolve import FileResolution
 
-_DUE = frozenset({"partial", "pop", "insert", "extend", "reverse", "copy", "dict", "OrderedDict"})
+_DUE = frozenset(
+    """
+    OrderedDict copy dict extend insert partial pop remove reverse sort
+    """.split()  # noqa: SIM905
+)
 # From a function and its text to the function as it can be compiled.
 Pass = Callable[[cst.FunctionDef, str], cst.FunctionDef]
 
