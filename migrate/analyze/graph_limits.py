@@ -51,6 +51,8 @@ _SYNTAX: dict[type[ast.AST], tuple[str, str]] = {
     ast.AsyncFor: ("async for", "use a plain loop"),
 }
 
+# Methods that change a list or a dict.
+_CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "sort", "update"})
 # Python's own sources of change: compiled code sees what they gave the first time.
 _FROZEN = ("random.", "numpy.random.", "time.time", "time.perf_counter", "datetime.datetime.now")
 
@@ -96,7 +98,40 @@ def _call(node: ast.AST, types: dict[int, Value], function: Function) -> Limit |
         if isinstance(owner, ListOf) and owner.kind == "dict":
             message = "pop() on a dict does not compile"
             return Limit("MS406", "dict.pop()", message, "build the dict without the key")
+    if isinstance(called, ast.Attribute) and called.attr in _CHANGES:
+        return _change(called, types, function)
     return None
+
+
+def _change(method: ast.Attribute, types: dict[int, Value], function: Function) -> Limit | None:
+    """`self.features.append(x)`, or `found.append(x)` of a list that the caller gave: compiled,
+    nobody sees it.
+    """
+    place = method.value
+    owner = types.get(id(place), UNKNOWN)
+    if not isinstance(owner, ListOf) or owner.kind not in ("list", "dict"):
+        return None
+    text = ast.unparse(place)
+    if _is_assigned(text, function):
+        return None  # made here, and seen here
+    what = f"{text}.{method.attr}()"
+    given = [argument.arg for argument in function.args.args[1:]]
+    if isinstance(place, ast.Attribute) and text.startswith("self."):
+        message = f"{what} is lost: a graph does not change what the network keeps"
+        return Limit("MS406", what, message, "collect it in a variable and return it")
+    if isinstance(place, ast.Name) and place.id in given:
+        message = f"{what} is lost: a graph does not change what it was given"
+        return Limit("MS406", what, message, "return it, and let the caller take the result")
+    return None
+
+
+def _is_assigned(place: str, function: Function) -> bool:
+    return any(
+        ast.unparse(target) == place
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    )
 
 
 def _library_call(name: str, node: ast.Call, types: dict[int, Value]) -> Limit | None:

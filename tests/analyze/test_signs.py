@@ -201,3 +201,30 @@ def test_classes_that_are_no_modules_are_not_compiled(analysed: Analysed) -> Non
                     return torch.relu(f)
     """
     assert signs(analysed(source), "control flow") == {}
+
+
+def test_changes_that_nobody_sees_are_reported(analysed: Analysed) -> None:
+    source = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kept = []
+            self.fresh = []
+
+        def collect(self, x, found: list):
+            found.append(x)
+            return x
+
+        def forward(self, x):
+            self.fresh = []
+            self.fresh.append(x)
+            self.kept.append(x)
+            own = []
+            own.append(x)
+            return self.collect(x, own)
+    """
+    found = signs(analysed(source), "control flow")
+    assert found == {"self.kept.append()": 1, "found.append()": 1}
