@@ -493,3 +493,11 @@ class Net(nn.Module):
     assert lines in text
     assert "        x = x + kept + self.both\n        self.kept = x * 3\n" in text
     assert "self.count = 1\n" in text and "self.both = x * 2\n" in text
+
+
+def test_whole_numbers_with_negative_powers_are_no_zeros(port) -> None:
+    """MindSpore 2.10 compiles 2 ** -1 to 0."""
+    text = ported(port, FORWARD.format("x = x * 10 ** -3 + x.shape[1] ** -1 + 2.0 ** -1 + 2 ** 3"))
+    assert "x = x * 10 ** -3.0 + x.shape[1] ** -1.0 + 2.0 ** -1 + 2 ** 3" in text
+    outside = ported(port, "EPS = 10 ** -3\n\n\ndef f(x: torch.Tensor):\n    return x + EPS\n")
+    assert "EPS = 10 ** -3\n" in outside

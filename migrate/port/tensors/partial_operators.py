@@ -28,6 +28,8 @@ class PartialOperators(CompiledCode):
     ) -> cst.BaseExpression:
         if isinstance(original_node.operator, cst.BitXor):
             return self._unequal(original_node, updated_node)
+        if isinstance(original_node.operator, cst.Power) and self.is_compiled(self.function):
+            return _of_whole_power(updated_node)
         if not isinstance(original_node.operator, cst.Multiply):
             return updated_node
         if self._complex_left is None:
@@ -77,3 +79,17 @@ def _complex_products(tree: ast.Module) -> set[Spine]:
                     depth, leaf = depth + 1, leaf.left
                 found.add((id(leaf), depth))
     return found
+
+
+def _of_whole_power(power: cst.BinaryOperation) -> cst.BinaryOperation:
+    """`n ** -1` as `n ** -1.0`: compiled, the power of two whole numbers is one, and that is 0."""
+    exponent = power.right
+    if (
+        not isinstance(exponent, cst.UnaryOperation)
+        or not isinstance(exponent.operator, cst.Minus)
+        or not isinstance(exponent.expression, cst.Integer)
+        or isinstance(power.left, cst.Float)
+    ):
+        return power
+    number = cst.Float(f"{exponent.expression.evaluated_value}.0")
+    return power.with_changes(right=exponent.with_changes(expression=number))
