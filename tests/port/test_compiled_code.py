@@ -501,3 +501,16 @@ def test_whole_numbers_with_negative_powers_are_no_zeros(port) -> None:
     assert "x = x * 10 ** -3.0 + x.shape[1] ** -1.0 + 2.0 ** -1 + 2 ** 3" in text
     outside = ported(port, "EPS = 10 ** -3\n\n\ndef f(x: torch.Tensor):\n    return x + EPS\n")
     assert "EPS = 10 ** -3\n" in outside
+
+
+def test_divmod_is_written_out(port) -> None:
+    text = ported(port, FORWARD.format("q, r = divmod(x.shape[0], 2)"))
+    assert "q, r = (x.shape[0] // 2, x.shape[0] % 2)" in text
+
+
+def test_tensors_have_no_shift_operators(port) -> None:
+    text = ported(
+        port, "def f(x: torch.Tensor, n: int):\n    return x << 1, (x + 1) >> n, n << 2\n"
+    )
+    left, right = "ops.bitwise_left_shift(x, 1)", "ops.bitwise_right_shift(x + 1, n)"
+    assert f"return {left}, {right}, n << 2" in text

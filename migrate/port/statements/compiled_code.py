@@ -8,7 +8,7 @@ import libcst as cst
 
 from migrate.analyze.compiled import compiled_code
 from migrate.port.statements.markers import MarkerRewriter
-from migrate.port.syntax.nodes import atomic, expression
+from migrate.port.syntax.nodes import atomic, expression, is_cheap
 from migrate.port.syntax.text import code
 from migrate.port.tensors.kept_tensors import runs_in_forward
 from migrate.resolve.values import UNKNOWN, External, Instance, ListOf, options_of
@@ -18,7 +18,7 @@ _BACKWARDS = [cst.SubscriptElement(cst.Slice(None, None, cst.parse_expression("-
 
 _PARTIAL = ("partial", "functools.partial")
 _ITERATE = ("functools.reduce", "itertools.chain")
-_REFUSED = ("all", "any", "enumerate", "list", "map", "reversed", "zip")
+_REFUSED = ("all", "any", "divmod", "enumerate", "list", "map", "reversed", "zip")
 
 
 class CompiledCode(MarkerRewriter):
@@ -75,6 +75,9 @@ class CompiledCode(MarkerRewriter):
                     or _of_inner(updated_node, named, self.function)
                     or updated_node
                 )
+            if name == "divmod" and all(is_cheap(a.value) for a in updated_node.args):
+                whole, part = (code(atomic(a.value)) for a in updated_node.args)
+                return expression(f"({whole} // {part}, {whole} % {part})")
             if name == "list" and _is_comprehension(updated_node):
                 return updated_node.args[0].value
             if name in ("all", "any") and _calls_for_each(updated_node):

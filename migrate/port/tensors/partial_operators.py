@@ -12,7 +12,7 @@ from migrate.port.statements.compiled_code import CompiledCode
 from migrate.port.syntax.every_node import every_node
 from migrate.port.syntax.nodes import atomic, expression
 from migrate.port.tensors.origins import is_complex
-from migrate.resolve.values import BOOL, options_of, same
+from migrate.resolve.values import BOOL, is_tensor, options_of, same
 
 _MAKERS = ("complex", "polar", "fft")  # most files name none of them
 Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
@@ -28,6 +28,8 @@ class PartialOperators(CompiledCode):
     ) -> cst.BaseExpression:
         if isinstance(original_node.operator, cst.BitXor):
             return self._unequal(original_node, updated_node)
+        if isinstance(original_node.operator, cst.LeftShift | cst.RightShift):
+            return self._shifted(original_node, updated_node)
         if isinstance(original_node.operator, cst.Power) and self.is_compiled(self.function):
             return _of_whole_power(updated_node)
         if not isinstance(original_node.operator, cst.Multiply):
@@ -46,6 +48,22 @@ class PartialOperators(CompiledCode):
         return cst.Call(
             func=expression(self.spelling.name("helpers.complex_product")),
             args=[cst.Arg(self.bare(side).with_changes(lpar=[], rpar=[])) for side in sides],
+        )
+
+    def _shifted(
+        self, original: cst.BinaryOperation, updated: cst.BinaryOperation
+    ) -> cst.BaseExpression:
+        """`i << 1`: tensors have no such operator."""
+        leaf = original.left
+        while isinstance(leaf, cst.BinaryOperation):
+            leaf = leaf.left
+        if not is_tensor(self.context.type(self.partner(leaf))):
+            return updated
+        side = "left" if isinstance(original.operator, cst.LeftShift) else "right"
+        sides = [updated.left, updated.right]
+        return cst.Call(
+            func=expression(self.spelling.name(f"mindspore.ops.bitwise_{side}_shift")),
+            args=[cst.Arg(self.bare(one).with_changes(lpar=[], rpar=[])) for one in sides],
         )
 
     def _unequal(
