@@ -7,9 +7,11 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Callable
 
 import libcst as cst
 
+from migrate.port.statements.own_variables import makes_list, variables_holding
 from migrate.port.syntax.nodes import atomic, expression, is_cheap
 from migrate.port.syntax.text import code
 from migrate.port.syntax.walk import walked
@@ -23,8 +25,8 @@ def collections_written_out(function: cst.FunctionDef, text: str) -> cst.Functio
     if not _MADE.search(text):
         return function
     tree = ast.parse(textwrap.dedent(text)).body[0]
-    lists = _held(tree, (ast.List, ast.ListComp))
-    dicts = _held(tree, (ast.Dict, ast.DictComp)) | _keywords(tree)
+    lists = _held(tree, makes_list)
+    dicts = _held(tree, _makes_dict) | _keywords(tree)
     taken = set(re.findall(r"\w+", text))
     return walked(function, _WriteOut(lists, dicts, taken))
 
@@ -168,38 +170,16 @@ def _longer(name: str, method: str, arguments: list[cst.BaseExpression]) -> str 
     return None
 
 
-def _held(function: ast.AST, kinds: tuple[type[ast.expr], ...]) -> set[str]:
+def _held(function: ast.AST, makes: Callable[[ast.expr, str], bool]) -> set[str]:
     """Variables that only ever hold a display made here, under no other name."""
-    made: dict[str, bool] = {}
-    other: set[str] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg):
-            made[node.arg] = False
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                for part in ast.walk(target):
-                    if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                        own = part is target and len(node.targets) == 1
-                        own = own and _makes(node.value, part.id, kinds)
-                        made[part.id] = made.get(part.id, True) and own
-            other |= _names_kept(node.value)
-        elif isinstance(node, ast.For | ast.comprehension):
-            made.update((p.id, False) for p in ast.walk(node.target) if isinstance(p, ast.Name))
-        elif isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
-            other |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return {name for name, own in made.items() if own} - other
+    values = [node.value for node in ast.walk(function) if isinstance(node, ast.Assign)]
+    return variables_holding(function, makes) - {n for v in values for n in _names_kept(v)}
 
 
-def _makes(value: ast.expr, name: str, kinds: tuple[type[ast.expr], ...]) -> bool:
-    if isinstance(value, ast.Subscript):
-        return isinstance(value.slice, ast.Slice) and getattr(value.value, "id", "") == name
-    if isinstance(value, ast.Call) and ast.Dict in kinds:
-        return ast.unparse(value.func) in _DICTS
+def _makes_dict(value: ast.expr, name: str) -> bool:
     if isinstance(value, ast.Call):
-        return getattr(value.func, "id", "") == "list" or getattr(value.func, "attr", "") == "copy"
-    if isinstance(value, ast.BinOp):  # of lists, if one of both surely is one
-        return any(_makes(side, name, kinds) for side in (value.left, value.right))
-    return isinstance(value, kinds)
+        return ast.unparse(value.func) in _DICTS
+    return isinstance(value, ast.Dict | ast.DictComp)
 
 
 def _names_kept(value: ast.expr) -> set[str]:

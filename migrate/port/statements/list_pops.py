@@ -7,6 +7,7 @@ import textwrap
 
 import libcst as cst
 
+from migrate.port.statements.own_variables import makes_list, variables_holding
 from migrate.port.syntax.text import code
 from migrate.port.syntax.walk import walked
 
@@ -59,29 +60,8 @@ class _Pops(cst.CSTTransformer):
         return cst.FlattenSentinel([updated_node.with_changes(body=[taken]), shorter])
 
 
-def _makes_list(value: ast.expr, name: str) -> bool:
-    """A list written out or copied, or a part of the same one: `skips = skips[::-1]`."""
-    if isinstance(value, ast.Call):
-        called = value.func
-        return getattr(called, "id", "") == "list" or getattr(called, "attr", "") == "copy"
-    if isinstance(value, ast.Subscript):
-        return isinstance(value.slice, ast.Slice) and getattr(value.value, "id", "") == name
-    return isinstance(value, ast.List | ast.ListComp)
-
-
 def own_lists(function: ast.AST) -> set[str]:
     """Variables that only ever hold a list made here, which nobody else is given to keep."""
-    made: dict[str, bool] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg):
-            made[node.arg] = False
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                for part in ast.walk(target):
-                    if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                        own = part is target and len(node.targets) == 1
-                        own = own and _makes_list(node.value, part.id)
-                        made[part.id] = made.get(part.id, True) and own
     fine: set[int] = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute | ast.Subscript):
@@ -98,11 +78,4 @@ def own_lists(function: ast.AST) -> set[str]:
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in fine
     }
-    inner = {
-        part.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name)
-    }
-    return {name for name, own in made.items() if own} - shared - inner
+    return variables_holding(function, makes_list) - shared
