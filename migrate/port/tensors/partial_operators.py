@@ -59,10 +59,11 @@ class PartialOperators(CompiledCode):
             leaf = leaf.left
         if not is_tensor(self.context.type(self.partner(leaf))):
             return updated
-        side = "left" if isinstance(original.operator, cst.LeftShift) else "right"
+        left = isinstance(original.operator, cst.LeftShift)
+        name = "mindspore.ops.bitwise_left_shift" if left else "mindspore.ops.bitwise_right_shift"
         sides = [updated.left, updated.right]
         return cst.Call(
-            func=expression(self.spelling.name(f"mindspore.ops.bitwise_{side}_shift")),
+            func=expression(self.spelling.name(name)),
             args=[cst.Arg(self.bare(one).with_changes(lpar=[], rpar=[])) for one in sides],
         )
 
