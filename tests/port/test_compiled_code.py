@@ -514,3 +514,11 @@ def test_tensors_have_no_shift_operators(port) -> None:
     )
     left, right = "ops.bitwise_left_shift(x, 1)", "ops.bitwise_right_shift(x + 1, n)"
     assert f"return {left}, {right}, n << 2" in text
+
+
+def test_other_things_have_a_copy_too(port) -> None:
+    body = (
+        "y = self.options.copy()\n        z = y.copy()\n        w: dict = {}\n        v = w.copy()"
+    )
+    text = ported(port, FORWARD.format(body))
+    assert "        z = y.copy()\n" in text and "list(" not in text

@@ -7,11 +7,10 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Callable
 
 import libcst as cst
 
-from migrate.port.statements.own_variables import makes_list, variables_holding
+from migrate.port.statements.own_variables import lists_in, variables_holding
 from migrate.port.syntax.nodes import atomic, expression, is_cheap
 from migrate.port.syntax.text import code
 from migrate.port.syntax.walk import walked
@@ -25,8 +24,9 @@ def collections_written_out(function: cst.FunctionDef, text: str) -> cst.Functio
     if not _MADE.search(text):
         return function
     tree = ast.parse(textwrap.dedent(text)).body[0]
-    lists = _held(tree, makes_list)
-    dicts = _held(tree, _makes_dict) | _keywords(tree)
+    kept = _kept_elsewhere(tree)
+    lists = lists_in(tree) - kept
+    dicts = variables_holding(tree, _makes_dict) - kept | _keywords(tree)
     taken = set(re.findall(r"\w+", text))
     return walked(function, _WriteOut(lists, dicts, taken))
 
@@ -170,10 +170,10 @@ def _longer(name: str, method: str, arguments: list[cst.BaseExpression]) -> str 
     return None
 
 
-def _held(function: ast.AST, makes: Callable[[ast.expr, str], bool]) -> set[str]:
-    """Variables that only ever hold a display made here, under no other name."""
+def _kept_elsewhere(function: ast.AST) -> set[str]:
+    """Variables whose value gets another name."""
     values = [node.value for node in ast.walk(function) if isinstance(node, ast.Assign)]
-    return variables_holding(function, makes) - {n for v in values for n in _names_kept(v)}
+    return {name for value in values for name in _names_kept(value)}
 
 
 def _makes_dict(value: ast.expr, name: str) -> bool:

@@ -7,7 +7,7 @@ import textwrap
 
 import libcst as cst
 
-from migrate.port.statements.own_variables import makes_list, variables_holding
+from migrate.port.statements.own_variables import lists_in
 from migrate.port.syntax.text import code
 from migrate.port.syntax.walk import walked
 
@@ -78,4 +78,4 @@ def own_lists(function: ast.AST) -> set[str]:
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in fine
     }
-    return variables_holding(function, makes_list) - shared
+    return lists_in(function) - shared

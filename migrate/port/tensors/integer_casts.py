@@ -31,14 +31,23 @@ _WITHOUT_GRADIENT = frozenset(
     bucketize zeros zeros_like
     """.split()  # noqa: SIM905
 )
-# They take indices, classes and masks, which get no gradient.
+# They take classes and places, which get no gradient.
 _TAKES_INTEGERS = frozenset(
-    """
-    bincount cross_entropy embedding gather index_add index_copy index_fill index_put index_select
-    item masked_fill masked_fill_ masked_select nll_loss numpy one_hot scatter scatter_
-    scatter_add scatter_add_ take take_along_dim tolist where Embedding
-    """.split()  # noqa: SIM905
+    {"Embedding", "bincount", "cross_entropy", "embedding", "nll_loss", "one_hot"}
 )
+# So does the index of these, not what they choose from: x.gather(1, index).
+_TAKES_INDEX = frozenset(
+    {
+        "gather",
+        "index_select",
+        "scatter",
+        "scatter_",
+        "scatter_add",
+        "scatter_add_",
+        "take_along_dim",
+    }
+)
+_LEAVES = frozenset({"item", "numpy", "tolist"})
 _ASKED = frozenset({"all", "any", "device", "dim", "dtype", "ndim", "numel", "shape", "size"})
 _OF_BITS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Invert, ast.Not)
 _APART = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.autograd.Function")
@@ -99,18 +108,25 @@ def _may_have_gradient(value: ast.expr, context: Context) -> bool:
 def ends_here(integers: ast.expr, parents: dict[int, ast.AST], context: Context) -> bool:
     """What is done with the integers takes no gradient: they are an index, a class, a mask."""
     parent = parents.get(id(integers))
+    named = parent.arg if isinstance(parent, ast.keyword) else ""
     if isinstance(parent, ast.keyword | ast.Tuple | ast.Slice):
         parent = parents.get(id(parent))
-    if isinstance(parent, ast.Compare | ast.Subscript | ast.If | ast.IfExp | ast.BoolOp):
+    if isinstance(parent, ast.Compare | ast.Subscript):
         return True
+    if isinstance(parent, ast.If | ast.IfExp):
+        return parent.test is integers
     if isinstance(parent, ast.UnaryOp | ast.BinOp) and isinstance(parent.op, _OF_BITS):
         return True
     if isinstance(parent, ast.Attribute):
-        return parent.attr in _TAKES_INTEGERS or parent.attr in _ASKED
-    if not isinstance(parent, ast.Call):
+        return parent.attr in _LEAVES or parent.attr in _ASKED
+    usage = context.usage(parent.func) if isinstance(parent, ast.Call) else None
+    if usage is None or not isinstance(parent, ast.Call):
         return False
-    usage = context.usage(parent.func)
-    return usage is not None and usage.api.rpartition(".")[2] in _TAKES_INTEGERS
+    owner, _, name = usage.api.rpartition(".")
+    if name in _TAKES_INDEX:
+        place = 1 if owner == "torch.Tensor" else 2
+        return named == "index" or any(a is integers for a in parent.args[place : place + 1])
+    return name in _TAKES_INTEGERS
 
 
 def is_differentiated(cast: ast.AST, parents: dict[int, ast.AST], context: Context) -> bool:
