@@ -14,52 +14,52 @@ from typing import Any
 import libcst as cst
 
 from migrate.findings import Finding
-from migrate.port.context import Context
-from migrate.port.helper_files.pieces import helper_index
-from migrate.port.names.import_findings import import_findings
-from migrate.port.names.imported import imported_names
-from migrate.port.names.imports import Rewriter
-from migrate.port.names.leftovers import without_leftovers
-from migrate.port.names.unread_devices import without_unread_devices
-from migrate.port.statements.branch_variables import made_before_branches
-from migrate.port.statements.collection_changes import collections_written_out
-from migrate.port.statements.compiled_functions import (
+from migrate.graph_mode.compiled_functions import (
     CompiledFunctions,
     all_compiled_names,
     compiled_names,
 )
-from migrate.port.statements.kept_results import attributes_of_many, results_kept
-from migrate.port.statements.lambda_lines import lambdas_on_lines
-from migrate.port.statements.list_items import items_given_anew
-from migrate.port.statements.list_pops import pops_written_out
-from migrate.port.statements.listed_calls import calls_on_their_own
-from migrate.port.statements.loop_variables import made_before_loops
-from migrate.port.statements.nested_tests import tests_nested
-from migrate.port.statements.partial_calls import partials_written_out
-from migrate.port.statements.skipped_rounds import rounds_nested
-from migrate.port.syntax.every_node import nodes_of
-from migrate.port.syntax.long_lines import without_long_lines
-from migrate.port.syntax.one_a_line import one_a_line
-from migrate.port.syntax.spelling import HELPERS, Spelling
-from migrate.port.syntax.walk import walked
-from migrate.port.train_step.closures import closures_called_apart
+from migrate.graph_mode.continue_to_if import continue_to_if
+from migrate.graph_mode.expand_item_augassign import expand_item_augassign
+from migrate.graph_mode.expand_pop import expand_pop
+from migrate.graph_mode.functional_collections import functional_collections
+from migrate.graph_mode.hoist_lambdas import hoist_lambdas
+from migrate.graph_mode.init_branch_vars import init_branch_vars
+from migrate.graph_mode.init_loop_vars import init_loop_vars
+from migrate.graph_mode.inline_partials import inline_partials
+from migrate.graph_mode.localize_self_attr import localize_self_attr, multi_writer_attrs
+from migrate.graph_mode.split_and import split_and
+from migrate.graph_mode.split_call_tuple import split_call_tuple
+from migrate.plan.split_closure import split_closure
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve import Resolver
 from migrate.resolve.members import class_is_module
+from migrate.rewrite.context import Context
+from migrate.rewrite.names.import_findings import import_findings
+from migrate.rewrite.names.imports import Rewriter
+from migrate.rewrite.names.project_imports import imported_names
+from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.import_planner import HELPERS, ImportPlanner
+from migrate.syntax.split_statements import split_statements
+from migrate.syntax.walk import transform_lazily
+from migrate.table.helper_pieces import helper_index
+from migrate.tidy.dead_device_vars import remove_dead_device_vars
+from migrate.tidy.long_lines import break_long_lines
+from migrate.tidy.unused_cleanup import remove_unused_names
 
 # torch seeds each device's generator, MindSpore all at once.
 _SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTILINE)
 _HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
 _PASSES = (
-    calls_on_their_own,
-    pops_written_out,
-    items_given_anew,
-    collections_written_out,
-    tests_nested,
-    rounds_nested,
-    made_before_branches,
-    made_before_loops,
-    partials_written_out,
+    split_call_tuple,
+    expand_pop,
+    expand_item_augassign,
+    functional_collections,
+    split_and,
+    continue_to_if,
+    init_branch_vars,
+    init_loop_vars,
+    inline_partials,
 )
 _MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
 
@@ -100,7 +100,7 @@ def port_file(
         text = source.read() if text is None else text
     except ReadProblem as problem:
         return PortedFile(source, "", problem=problem.finding)
-    text = closures_called_apart(text)
+    text = split_closure(text)
     resolution = resolver.file(source, keep_types=True, text=text)
     if resolution.problem is not None:
         return PortedFile(source, text, problem=resolution.problem)
@@ -119,7 +119,7 @@ def port_file(
     derived = any(class_is_module(cls) for cls in resolution.scope.classes)
     if not resolution.usages and not derived and not found and not _imports_any(tree, roots):
         return PortedFile(source, text)
-    spelling = Spelling(taken=bound_names(tree, resolver), helper_import=helper_import)
+    spelling = ImportPlanner(taken=bound_names(tree, resolver), helper_import=helper_import)
     spelling.mint = mint
     spelling.quote = '"' if text.count('"') > text.count("'") else "'"
     context = Context(
@@ -136,21 +136,21 @@ def port_file(
         if context.module_classes and any(n.args.defaults for n in nodes_of(tree, ast.Lambda)):
             spelling.name(f"{HELPERS}.WithDefaults")  # imported, if any lambda comes to need it
         rewriter = Rewriter(context, tree)
-        new = walked(one_a_line(cst.parse_module(text), text), rewriter)
+        new = transform_lazily(split_statements(cst.parse_module(text), text), rewriter)
         rewriter.finish()
         wanted = imported_names(resolver.modules.project)
-        new = without_unread_devices(new, text)
+        new = remove_dead_device_vars(new, text)
         compiled = compiled_names(resolution)
         if compiled:
-            kept = partial(results_kept, of_many=attributes_of_many(tree))
-            new = walked(new, CompiledFunctions(compiled, (*_PASSES, kept)))
+            kept = partial(localize_self_attr, of_many=multi_writer_attrs(tree))
+            new = transform_lazily(new, CompiledFunctions(compiled, (*_PASSES, kept)))
         if "lambda" in text:
             cells = [cls.qualified for cls in context.module_classes.values()]
-            new = lambdas_on_lines(new, cells, all_compiled_names(resolution), spelling)
-        code = without_leftovers(new, tree, spelling.imports, wanted)
+            new = hoist_lambdas(new, cells, all_compiled_names(resolution), spelling)
+        code = remove_unused_names(new, tree, spelling.imports, wanted)
         if "set_seed(" in code:
             code = _SEEDED_TWICE.sub(r"\1", code)
-        code = without_long_lines(code, text)
+        code = break_long_lines(code, text)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
         reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
         finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")

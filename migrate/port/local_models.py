@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from migrate.errors import RequestError
-from migrate.port.names.local_imports import local_imports
-from migrate.port.syntax.spelling import HELPER_MODULE, HELPERS
 from migrate.project import Project, ReadProblem, SourceFile
+from migrate.rewrite.names.local_imports import local_imports
+from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 
 PACKAGE = "torchvision_models"
 _ALWAYS = ("_api", "_utils", "_meta")

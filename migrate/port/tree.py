@@ -14,17 +14,17 @@ from functools import partial
 from pathlib import Path
 
 from migrate.collection import no_collection
+from migrate.emit.bundle import helper_module
+from migrate.emit.existing_helpers import existing_helpers
+from migrate.emit.helper_location import helper_locations
 from migrate.errors import RequestError
 from migrate.findings import Finding
+from migrate.plan.project_flags import formats_values
 from migrate.port.file import PortedFile, port_file
-from migrate.port.helper_files.bundle import helper_module
-from migrate.port.helper_files.earlier import needed_by_others
-from migrate.port.helper_files.homes import helper_homes
 from migrate.port.local_models import ModelFile, is_edited, with_local_models
-from migrate.port.syntax.spelling import HELPER_MODULE
-from migrate.port.train_step.freeze import formats_values
 from migrate.project import Project, SourceFile
 from migrate.resolve import Resolver
+from migrate.syntax.import_planner import HELPER_MODULE
 from migrate.table import Table
 
 _MANY = 40  # files from which a second process pays for its start
@@ -71,11 +71,11 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
     """Port every file of the project; nothing is written."""
     result = PortedTree(skipped=list(project.skipped))
     places = dict(_places(paths, project.files))
-    homes = helper_homes(project.files, places, paths)
+    homes = helper_locations(project.files, places, paths)
     if options.models is not None:
         project = with_local_models(project, options.models, homes)
         places = dict(_places(paths, project.files))
-        homes = helper_homes(project.files, places, paths)
+        homes = helper_locations(project.files, places, paths)
     _refuse_clashes(places)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
     work = [(source, homes[source][1]) for source in project.files]
@@ -92,7 +92,7 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
         module = home / f"{HELPER_MODULE}.py"
         base = options.output or Path()
         written = {base / target for target in result.files}
-        earlier_names, earlier_pieces = needed_by_others(base / module, written)
+        earlier_names, earlier_pieces = existing_helpers(base / module, written)
         names |= earlier_names
         generated = {**earlier_pieces, **generated}
         if formats_values(project):

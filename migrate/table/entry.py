@@ -47,7 +47,7 @@ class Overload:
         default_factory=dict
     )  # how mint's parameters differ from torch's: rename, pin, drop, refuse, values, since
     emit: str = ""  # or: an expression with {param} holes
-    helper: str = ""  # or: a piece of migrate/port/helpers with torch's own signature
+    helper: str = ""  # or: a piece of migrate/emit/helpers with torch's own signature
     within: tuple[str, ...] = ()  # `mindspore` only in lists given to these, else the helper
     rename: Mapping[str, str] = field(
         default_factory=dict
@@ -60,7 +60,7 @@ class Overload:
         default_factory=dict
     )  # torch parameter -> why not, unless default
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # constant -> constant
-    rules: tuple[str, ...] = ()  # computed changes, see migrate/port/rules
+    rules: tuple[str, ...] = ()  # computed changes, see migrate/rewrite/rules
     statement: str = ""  # the form of a call that stands alone: an assignment with {param} holes
     returns: str = ""  # what a call gives, for inference: Tensor, tuple[Tensor], int, Size, ...
     since: str = ""  # first MindSpore version that has all it needs, where later than the oldest

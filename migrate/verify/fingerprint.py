@@ -42,7 +42,7 @@ def _helpers(overload: Overload) -> list[str]:
 
 @cache
 def _helper_text(name: str) -> str:
-    from migrate.port.helper_files.pieces import helper_index
+    from migrate.table.helper_pieces import helper_index
 
     index = helper_index()
     return "\n".join(definition.source for definition in index.closure([name]))
@@ -50,7 +50,7 @@ def _helper_text(name: str) -> str:
 
 @cache
 def _rule_text(name: str) -> str:
-    folder = Path(__file__).parent.parent / "port" / "rules"
+    folder = Path(__file__).parent.parent / "rewrite" / "rules"
     for path in sorted(folder.glob("*.py")):
         text = path.read_text(encoding="utf-8")
         if re.search(rf"^def {re.escape(name)}\(", text, re.MULTILINE):

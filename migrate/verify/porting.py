@@ -28,11 +28,11 @@ class Ported:
 
 def port_text(text: str, folder: Path) -> Ported:
     """Port one program; the file is written so that messages and encodings have a place."""
+    from migrate.emit.bundle import helper_module
     from migrate.port.file import port_file
-    from migrate.port.helper_files.bundle import helper_module
-    from migrate.port.syntax.spelling import HELPER_MODULE, HELPERS
     from migrate.project import discover
     from migrate.resolve import Resolver
+    from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "torch_program.py"

@@ -11,7 +11,7 @@ import torch
 
 from migrate.parity.torch_side.kept import Tensors
 from migrate.parity.workers import record, shelf
-from migrate.parity.workers.shelf import Adapted, Shelf
+from migrate.parity.workers.shelf import Adapted, SpillDict
 
 ARRAYS = {
     "wide": np.arange(12, dtype=np.float64).reshape(3, 4),
@@ -27,7 +27,7 @@ ARRAYS = {
 
 @pytest.mark.parametrize("room", [0, 60, 10_000])
 def test_a_shelf_gives_back_what_it_got(room: int) -> None:
-    kept = Shelf(in_memory=room)
+    kept = SpillDict(in_memory=room)
     for name, array in ARRAYS.items():
         kept[name] = array
     kept["half"] = ARRAYS["half"] * 2
@@ -49,7 +49,7 @@ def test_beyond_its_room_a_shelf_holds_nothing_in_memory(monkeypatch: pytest.Mon
         return unnamed()
 
     monkeypatch.setattr(shelf.tempfile, "TemporaryFile", noted)
-    kept = Shelf(in_memory=8)
+    kept = SpillDict(in_memory=8)
     kept["fits"] = np.zeros(2, np.float32)
     assert not opened
     kept["does not"] = np.ones(2, np.float32)

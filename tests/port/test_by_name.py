@@ -111,7 +111,7 @@ def test_what_is_handed_through_keeps_its_type(port) -> None:
     ],
 )
 def test_every_class_that_is_ported_can_be_found_by_name(table, namespace: str, piece: str) -> None:
-    from migrate.port.helper_files.pieces import helper_index
+    from migrate.table.helper_pieces import helper_index
 
     (text,) = (
         definition.source

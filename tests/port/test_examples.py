@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from examples import body_of, program, settled, source_of
 
-from migrate.port.rules import all_rules
+from migrate.rewrite.rules import all_rules
 from migrate.table import Table
 
 ROWS = [

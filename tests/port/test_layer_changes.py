@@ -8,10 +8,10 @@ from textwrap import dedent
 
 import pytest
 
-import migrate.port
+import migrate.emit
 from migrate.resolve.class_tests import LAYERS
 
-HELPERS = Path(migrate.port.__file__).parent / "helpers"
+HELPERS = Path(migrate.emit.__file__).parent / "helpers"
 
 HEAD = "import torch\nfrom torch import nn\n\n\n"
 

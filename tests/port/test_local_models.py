@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from migrate.cli import main
-from migrate.port.names.local_imports import local_imports
+from migrate.rewrite.names.local_imports import local_imports
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from migrate.port.syntax.long_lines import without_long_lines
+from migrate.tidy.long_lines import break_long_lines
 
 
 def broken(code: str, source: str = "") -> str:
-    return without_long_lines(code, source)
+    return break_long_lines(code, source)
 
 
 def test_a_line_of_the_source_stays_however_long() -> None:

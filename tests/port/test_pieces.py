@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import migrate.port
-from migrate.port.helper_files.pieces import helper_index
+import migrate.emit
+from migrate.table.helper_pieces import helper_index
 
-HELPERS = Path(migrate.port.__file__).parent / "helpers"
+HELPERS = Path(migrate.emit.__file__).parent / "helpers"
 
 
 def test_the_index_names_what_the_files_define() -> None:

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 
 from migrate.collection import no_collection
+from migrate.graph_mode import init_loop_vars, inline_partials
 from migrate.port import file
-from migrate.port.names import leftovers, unread_devices
-from migrate.port.statements import loop_variables, partial_calls
-from migrate.port.syntax.children import CHILDREN, code_nodes
-from migrate.port.syntax.every_node import every_node, nodes_of
-from migrate.port.syntax.text import code, module_code
-from migrate.port.syntax.walk import walked
+from migrate.syntax.ast_index import all_nodes, nodes_of
+from migrate.syntax.children import CHILDREN, code_nodes
+from migrate.syntax.text import code, module_code
+from migrate.syntax.walk import transform_lazily
+from migrate.tidy import dead_device_vars, unused_cleanup
 from tests.port import grammar
 from tests.port.test_properties import RELAXED
 
@@ -147,7 +147,7 @@ class Busy(cst.CSTTransformer):
 def test_it_asks_in_the_same_order_and_gives_the_same_text(source: str) -> None:
     module = cst.parse_module(source)
     ours, theirs = Busy(), Busy()
-    assert walked(module, ours).code == module.visit(theirs).code
+    assert transform_lazily(module, ours).code == module.visit(theirs).code
     assert ours.asked == theirs.asked
 
 
@@ -172,14 +172,14 @@ def test_every_kind_of_code_is_in_the_example() -> None:
 
 def test_what_does_not_change_is_the_very_node() -> None:
     module = cst.parse_module(EVERY_KIND)
-    assert walked(module, cst.CSTTransformer()) is module
+    assert transform_lazily(module, cst.CSTTransformer()) is module
 
 
 def test_a_kind_that_only_libcst_knows_is_left_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in (cst.Call, cst.IfExp, cst.With):
         monkeypatch.delitem(CHILDREN, kind)
     module = cst.parse_module(EVERY_KIND)
-    assert walked(module, Busy()).code == module.visit(Busy()).code
+    assert transform_lazily(module, Busy()).code == module.visit(Busy()).code
 
 
 def test_what_must_be_there_cannot_go_away() -> None:
@@ -188,7 +188,7 @@ def test_what_must_be_there_cannot_go_away() -> None:
             return cst.RemoveFromParent()
 
     with pytest.raises(TypeError, match="the value of a Expr must be one node"):
-        walked(cst.parse_module("x"), Careless())
+        transform_lazily(cst.parse_module("x"), Careless())
 
 
 @RELAXED
@@ -196,8 +196,10 @@ def test_what_must_be_there_cannot_go_away() -> None:
 def test_programs_port_as_with_the_visit_of_libcst(port, text: str) -> None:
     ours = port(text).text
     with pytest.MonkeyPatch.context() as patch:
-        for module in (file, leftovers, unread_devices, loop_variables, partial_calls):
-            patch.setattr(module, "walked", lambda node, transformer: node.visit(transformer))
+        for module in (file, unused_cleanup, dead_device_vars, init_loop_vars, inline_partials):
+            patch.setattr(
+                module, "transform_lazily", lambda node, transformer: node.visit(transformer)
+            )
         assert port(text).text == ours
 
 
@@ -236,7 +238,7 @@ def test_every_node_is_found_as_by_the_stdlib() -> None:
     tree = ast.parse(Path(argparse.__file__).read_text(encoding="utf-8"))
     left_out = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
     nodes = [node for node in ast.walk(tree) if not isinstance(node, left_out)]
-    assert every_node(tree) == nodes
+    assert all_nodes(tree) == nodes
     assert nodes_of(tree, ast.Name, ast.arg) == [
         node for node in nodes if isinstance(node, ast.Name | ast.arg)
     ]

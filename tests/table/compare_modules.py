@@ -26,8 +26,8 @@ RENAMED = {
 def helpers(root):
     """Everything that the modules_*.py helper files define."""
     names = {}
-    for path in sorted((Path(root) / "migrate/port/helpers").glob("modules_*.py")):
-        names |= vars(importlib.import_module(f"migrate.port.helpers.{path.stem}"))
+    for path in sorted((Path(root) / "migrate/emit/helpers").glob("modules_*.py")):
+        names |= vars(importlib.import_module(f"migrate.emit.helpers.{path.stem}"))
     return names
 
 

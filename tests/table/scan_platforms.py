@@ -14,11 +14,11 @@ import json
 from collections.abc import Iterable
 from functools import cache
 
-from migrate.port.helper_files.pieces import helper_index
 from migrate.resources import folder
 from migrate.table import Table
 from migrate.table.devices import written_names
 from migrate.table.entry import PLATFORMS
+from migrate.table.helper_pieces import helper_index
 from tests.table.emitted_calls import names_in, roots_of
 from tests.table.mindspore_source import installed
 

@@ -22,10 +22,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from migrate.port.helper_files.pieces import helper_index
 from migrate.resources import folder
 from migrate.table import Table
 from migrate.table.entry import VERSIONS, version_key
+from migrate.table.helper_pieces import helper_index
 from migrate.table.mint import KINDS, mint_name
 from tests.table.emitted_calls import ROOTS, from_template, names_in, roots_of
 from tests.table.mindspore_source import ANY, Source

@@ -70,8 +70,8 @@ def compare(cases: list[tuple[str, dict[str, tuple[int, ...]]]], mode: str) -> l
 
     mindspore.set_context(mode={"pynative": 1, "graph": 0}[mode])
     lines = ["from mindspore import nn, ops"]
-    lines += ["from migrate.port.helpers.functions_einops import *"]
-    lines += ["from migrate.port.helpers.functions_einops import einops_einsum as einsum"]
+    lines += ["from migrate.emit.helpers.functions_einops import *"]
+    lines += ["from migrate.emit.helpers.functions_einops import einops_einsum as einsum"]
     for number, (expression, inputs) in enumerate(cases):
         names = ", ".join(inputs)
         lines += [f"class Case{number}(nn.Cell):", f"    def construct(self, {names}):"]
@@ -120,7 +120,7 @@ def compare_layers(mode: str) -> list[str]:
     import numpy as np
     import torch
 
-    import migrate.port.helpers.modules_einops as ours
+    import migrate.emit.helpers.modules_einops as ours
 
     mindspore.set_context(mode={"pynative": 1, "graph": 0}[mode])
     layers = [

@@ -23,7 +23,7 @@ def compare(cases: list[tuple[str, dict[str, object]]]) -> list[str]:
     import numpy as np
     import torch
 
-    import migrate.port.helpers as package
+    import migrate.emit.helpers as package
 
     mindspore.runtime.launch_blocking()
     defined = {}
@@ -96,7 +96,7 @@ def compare(cases: list[tuple[str, dict[str, object]]]) -> list[str]:
     names = [name for name, _ in tensors]
     lines = ["from mindspore import ops"]
     for name in sorted(set(re.findall(r"\b(\w+)\(", " ".join(texts))) & set(defined)):
-        lines.append(f"from migrate.port.helpers.{defined[name]} import {name}")
+        lines.append(f"from migrate.emit.helpers.{defined[name]} import {name}")
     lines += [f"def everything({', '.join(names)}):", "    return ("]
     lines += [f"        {text}," for text in texts] + ["    )"]
     lines += [f"def loss({', '.join(names)}):", "    total = 0.0"]

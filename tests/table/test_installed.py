@@ -313,7 +313,7 @@ def helper_definitions() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_helpers_and_rules_exist(file):
-    from migrate.port.rules import all_rules
+    from migrate.rewrite.rules import all_rules
 
     problems = []
     for name, entry in rows(file).items():

@@ -13,8 +13,8 @@ def test_members_are_those_of_torch(run_in_worker):
         import torch
         from mindspore import Parameter, Tensor, nn
 
-        from migrate.port.helpers import modules_members as ours
-        from migrate.port.helpers import modules_parameter_names as names
+        from migrate.emit.helpers import modules_members as ours
+        from migrate.emit.helpers import modules_parameter_names as names
 
         class Theirs(torch.nn.Module):
             def __init__(self):
@@ -68,7 +68,7 @@ def test_parameter_containers_register_and_index(run_in_worker):
         import numpy as np
         from mindspore import Parameter, Tensor, nn
 
-        from migrate.port.helpers.modules_container import ParameterDict, ParameterList
+        from migrate.emit.helpers.modules_container import ParameterDict, ParameterList
 
         def parameter(value):
             return Parameter(Tensor(np.full(2, value, np.float32)))
@@ -108,7 +108,7 @@ def test_sequences_and_vectors_are_those_of_torch(run_in_worker):
         from mindspore import Parameter, Tensor
         from torch.nn import utils
 
-        from migrate.port.helpers import modules_sequences as ours
+        from migrate.emit.helpers import modules_sequences as ours
 
         parts = [np.arange(2 * n, dtype=np.float32).reshape(n, 2) for n in (3, 1, 2)]
         theirs = [torch.tensor(part) for part in parts]
@@ -146,7 +146,7 @@ def test_initialisers_are_those_of_torch(run_in_worker):
         import torch
         from mindspore import Parameter, Tensor
 
-        from migrate.port.helpers.init import calculate_gain, uniform_
+        from migrate.emit.helpers.init import calculate_gain, uniform_
 
         mindspore.set_seed(1)
         weight = Parameter(Tensor(np.zeros((200, 100), np.float16)))
@@ -172,8 +172,8 @@ def test_names_are_those_of_torch(run_in_worker):
         import torch
         from mindspore import nn
 
-        from migrate.port.helpers import modules_parameter_names as ours
-        from migrate.port.helpers.train_tools import load_state_dict
+        from migrate.emit.helpers import modules_parameter_names as ours
+        from migrate.emit.helpers.train_tools import load_state_dict
 
         class Theirs(torch.nn.Module):
             def __init__(self):

@@ -8,8 +8,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from migrate.port.helper_files.pieces import helper_index
 from migrate.table import Entry, Table
+from migrate.table.helper_pieces import helper_index
 from tests.table.emitted_calls import ROOTS, from_template, method_calls_in, names_in, roots_of
 
 HERE = Path(__file__).parent

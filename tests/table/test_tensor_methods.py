@@ -91,7 +91,7 @@ def compare(kind: str, cases: list[tuple[str, str]]) -> list[str]:
     mindspore.runtime.launch_blocking()
     names = "x, y, s, w, i, k"
     source = "from mindspore import ops\n"
-    source += f"from migrate.port.helpers import tensor_{kind} as helpers\n"
+    source += f"from migrate.emit.helpers import tensor_{kind} as helpers\n"
     for number, (_, expression) in enumerate(cases):
         source += f"def f{number}({names}):\n    return {expression}\n"
         source += f"def loss{number}({names}):\n    out = {expression}\n"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from migrate.cli import main
-from migrate.port.helper_files.pieces import helper_index
 from migrate.table import Entry, Overload, Table
 from migrate.table.entry import VERSIONS, version_key
+from migrate.table.helper_pieces import helper_index
 from migrate.table.signature import REQUIRED, parse_signature
 from tests.table.emitted_calls import (
     ROOTS,

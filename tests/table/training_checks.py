@@ -13,8 +13,8 @@ def optimizer_differences(jit):
     from mindspore import Parameter, Tensor
     from mindspore.experimental import optim
 
-    from migrate.port.helpers.optim_adafactor import Adafactor
-    from migrate.port.helpers.optim_adam import Adam
+    from migrate.emit.helpers.optim_adafactor import Adafactor
+    from migrate.emit.helpers.optim_adam import Adam
 
     random = np.random.RandomState(0)
     shapes = [(3, 4), (5,)]
@@ -60,8 +60,8 @@ def schedule_differences():
     from mindspore.experimental.optim import lr_scheduler
     from torch.optim import lr_scheduler as theirs
 
-    from migrate.port.helpers import optim_schedules as helpers
-    from migrate.port.helpers.optim_state import load_scheduler_state_dict, scheduler_state_dict
+    from migrate.emit.helpers import optim_schedules as helpers
+    from migrate.emit.helpers.optim_state import load_scheduler_state_dict, scheduler_state_dict
 
     table = [1 / (n + 1) for n in range(40)]
     cases = {
@@ -106,11 +106,11 @@ def resumed_optimizers():
     import numpy as np
     from mindspore import Parameter, Tensor
 
-    from migrate.port.helpers.optim_adam import Adam
-    from migrate.port.helpers.optim_muon import Muon
-    from migrate.port.helpers.optim_nadam import NAdam
-    from migrate.port.helpers.optim_radam import RAdam
-    from migrate.port.helpers.optim_state import load_optimizer_state_dict, optimizer_state_dict
+    from migrate.emit.helpers.optim_adam import Adam
+    from migrate.emit.helpers.optim_muon import Muon
+    from migrate.emit.helpers.optim_nadam import NAdam
+    from migrate.emit.helpers.optim_radam import RAdam
+    from migrate.emit.helpers.optim_state import load_optimizer_state_dict, optimizer_state_dict
 
     gradient = (Tensor(np.array([[1.0, -2.0, 3.0]], np.float32)),)
     answers = {}
@@ -138,7 +138,7 @@ def loader_agreement():
     import torch.utils.data as theirs
     from mindspore import Tensor
 
-    from migrate.port.helpers import data_distributed, data_loader, data_sets
+    from migrate.emit.helpers import data_distributed, data_loader, data_sets
 
     x, y = np.arange(40, dtype=np.float32).reshape(10, 2, 2), np.arange(10)
     reference = theirs.TensorDataset(torch.tensor(x), torch.tensor(y))
@@ -182,7 +182,7 @@ def distribution_differences():
     import torch.distributions as theirs
     from mindspore import Tensor
 
-    from migrate.port.helpers import distributions as ours
+    from migrate.emit.helpers import distributions as ours
 
     random = np.random.RandomState(0)
     some = random.rand(3, 4).astype(np.float32) + 0.1

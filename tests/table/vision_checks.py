@@ -28,7 +28,7 @@ def block_differences():
     ensure_torchvision()
     import torchvision.ops as theirs
 
-    from migrate.port.helpers import vision_blocks as ours
+    from migrate.emit.helpers import vision_blocks as ours
 
     random = np.random.RandomState(0)
     cases = {
@@ -85,8 +85,8 @@ def region_differences():
     ensure_torchvision()
     import torchvision.ops as theirs
 
-    from migrate.port.helpers import vision_boxes, vision_losses
-    from migrate.port.helpers.vision_roi import roi_align
+    from migrate.emit.helpers import vision_boxes, vision_losses
+    from migrate.emit.helpers.vision_roi import roi_align
 
     random = np.random.RandomState(0)
 
@@ -130,7 +130,7 @@ def weights_and_layers():
     import numpy as np
     from mindspore import Tensor, nn
 
-    from migrate.port.helpers import vision_models as models
+    from migrate.emit.helpers import vision_models as models
 
     class Net(nn.Cell):
         def __init__(self):
@@ -180,7 +180,7 @@ def transform_differences():
     ensure_torchvision()
     import torchvision.transforms as theirs
 
-    from migrate.port.helpers import data_geometry, data_transforms, vision_presets
+    from migrate.emit.helpers import data_geometry, data_transforms, vision_presets
 
     pixels = np.random.RandomState(0).randint(0, 256, (50, 71, 3), np.uint8)
     image = Image.fromarray(pixels)

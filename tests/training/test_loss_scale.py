@@ -42,8 +42,8 @@ def mindspore_run(
     import numpy as np
     from mindspore.experimental import optim
 
-    from migrate.port.helpers.train_gradient import value_and_grad
-    from migrate.port.helpers.train_step import GradScaler
+    from migrate.emit.helpers.train_gradient import value_and_grad
+    from migrate.emit.helpers.train_step import GradScaler
 
     weight = mindspore.Parameter(mindspore.Tensor(np.ones(1, np.float32)), name="weight")
     optimizer = optim.SGD([weight], lr=0.1, momentum=0.9)

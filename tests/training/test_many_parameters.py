@@ -16,7 +16,7 @@ def updated(optimizer: str, compiled: bool) -> tuple[list[float], list[float]]:
     import numpy as np
     import torch
 
-    from migrate.port.helpers import optim_adam, optim_sgd
+    from migrate.emit.helpers import optim_adam, optim_sgd
 
     made = {"SGD": optim_sgd.SGD, "Adam": optim_adam.Adam}[optimizer]
     if compiled:

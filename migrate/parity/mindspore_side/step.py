@@ -12,7 +12,7 @@ import numpy as np
 from mindspore import nn, ops
 
 from migrate.parity.request import inputs
-from migrate.parity.workers.shelf import Shelf
+from migrate.parity.workers.shelf import SpillDict
 from migrate.parity.workers.watch import Event, Watch
 
 Array = Any
@@ -117,10 +117,10 @@ class Result:
 
 def run(setup: Setup, *, compiled: bool, enter: Callable[[str], None]) -> Result:
     """Take the steps; an error inside the model is kept with what was recorded until then."""
-    arrays = Shelf()
+    arrays = SpillDict()
     result = Result(arrays, [], [])
     trainable = _in_optimizer_order(setup)
-    before = Shelf()
+    before = SpillDict()
     for parameter in trainable:
         before[setup.names[id(parameter)]] = to_array(parameter)
     forward = _compiled_forward(setup) if compiled else _watched_forward(setup)

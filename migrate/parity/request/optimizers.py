@@ -87,10 +87,10 @@ def torch_optimizer(name: str, options: Options, parameters: dict[str, Any]) -> 
 
 def mindspore_optimizer(name: str, options: Options, parameters: dict[str, Any]) -> Any:
     """The optimizer in MindSpore that port writes, given parameters under torch's names."""
-    from migrate.port.helpers.optim_adagrad import Adagrad
-    from migrate.port.helpers.optim_adam import Adam, AdamW
-    from migrate.port.helpers.optim_rmsprop import RMSprop
-    from migrate.port.helpers.optim_sgd import SGD
+    from migrate.emit.helpers.optim_adagrad import Adagrad
+    from migrate.emit.helpers.optim_adam import Adam, AdamW
+    from migrate.emit.helpers.optim_rmsprop import RMSprop
+    from migrate.emit.helpers.optim_sgd import SGD
 
     split = groups(((n, p.ndim) for n, p in parameters.items()), options)
     param_groups = [

@@ -1,4 +1,4 @@
-"""Tensors of a run that are needed again later, kept as a Shelf keeps arrays."""
+"""Tensors of a run that are needed again later, kept as a SpillDict keeps arrays."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import torch
 
-from migrate.parity.workers.shelf import Shelf
+from migrate.parity.workers.shelf import SpillDict
 
 
 class Tensors(Mapping[str, torch.Tensor]):
     """Copies of tensors by name."""
 
     def __init__(self, tensors: Mapping[str, torch.Tensor] | None = None) -> None:
-        self._shelf = Shelf()
+        self._shelf = SpillDict()
         for name, tensor in (tensors or {}).items():
             self[name] = tensor
 

@@ -20,7 +20,7 @@ Array: TypeAlias = "npt.NDArray[Any]"
 IN_MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 32
 
 
-class Shelf(MutableMapping[str, Array]):
+class SpillDict(MutableMapping[str, Array]):
     """A dict of arrays that grows on disk. The file has no name: it goes when the process does."""
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:

@@ -1,0 +1,77 @@
+"""Activations that MindSpore lacks, restricts or differentiates wrongly."""
+
+from mindspore import nn, ops
+
+from migrate.emit.helpers.functions_activation import log_softmax, rrelu, selu, softmax, softmin
+
+
+class ELU(nn.Cell):
+    """ELU with any alpha; MindSpore's takes 1.0 only."""
+
+    def __init__(self, alpha=1.0, inplace=False):
+        super().__init__()
+        self.alpha = alpha
+
+    def construct(self, input):
+        return ops.where(input > 0, input, self.alpha * ops.expm1(ops.minimum(input, 0.0)))
+
+
+class SELU(nn.SeLU):
+    """SELU from elementary operators; the CPU gradient of MindSpore's is wrong below zero."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+    def construct(self, input):
+        return selu(input)
+
+
+class Softplus(nn.Cell):
+    """log(1 + exp(beta x)) / beta, linear beyond the threshold."""
+
+    def __init__(self, beta=1.0, threshold=20.0):
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def construct(self, input):
+        scaled = input * self.beta
+        soft = ops.log1p(ops.exp(ops.minimum(scaled, self.threshold))) / self.beta
+        return ops.where(scaled > self.threshold, input, soft)
+
+
+class RReLU(nn.Cell):
+    """Leaky ReLU with a random slope in training and the middle one in evaluation."""
+
+    def __init__(self, lower=0.125, upper=0.3333333333333333, inplace=False):
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+
+    def construct(self, input):
+        return rrelu(input, self.lower, self.upper, self.training)
+
+
+class Softmax(nn.Cell):
+    """Softmax whose dimension may be left out, as in torch."""
+
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def construct(self, input):
+        return softmax(input, self.dim)
+
+
+class Softmin(Softmax):
+    """Softmax of the negative."""
+
+    def construct(self, input):
+        return softmin(input, self.dim)
+
+
+class LogSoftmax(Softmax):
+    """Logarithm of the softmax; the dimension may be left out."""
+
+    def construct(self, input):
+        return log_softmax(input, self.dim)

@@ -1,0 +1,180 @@
+"""Normalisation layers with torch's constructors and torch's statistics."""
+
+import mindspore
+from mindspore import Parameter, Tensor, nn, ops
+
+from migrate.emit.helpers.functions_norm import batch_norm, group_norm
+
+
+def _kept_share(momentum):
+    """torch states the weight of the new batch, MindSpore that of the running value."""
+    if momentum is None:
+        raise NotImplementedError(
+            "momentum=None, a cumulative average, has no counterpart in MindSpore"
+        )
+    return 1 - momentum
+
+
+class BatchNorm1d(nn.BatchNorm1d):
+    """nn.BatchNorm1d with torch's arguments."""
+
+    num_batches_tracked = None  # torch's counts them for momentum=None alone
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-05,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(
+            num_features,
+            eps=eps,
+            momentum=_kept_share(momentum),
+            affine=affine,
+            use_batch_statistics=None if track_running_stats else True,
+            dtype=dtype or mindspore.float32,
+        )
+        self.beta.requires_grad = affine and bias
+
+
+class BatchNorm2d(nn.BatchNorm2d):
+    """nn.BatchNorm2d with torch's arguments."""
+
+    num_batches_tracked = None  # torch's counts them for momentum=None alone
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-05,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(
+            num_features,
+            eps=eps,
+            momentum=_kept_share(momentum),
+            affine=affine,
+            use_batch_statistics=None if track_running_stats else True,
+            dtype=dtype or mindspore.float32,
+        )
+        self.beta.requires_grad = affine and bias
+
+
+class BatchNorm3d(nn.BatchNorm3d):
+    """nn.BatchNorm3d with torch's arguments."""
+
+    num_batches_tracked = None  # torch's counts them for momentum=None alone
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-05,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(
+            num_features,
+            eps=eps,
+            momentum=_kept_share(momentum),
+            affine=affine,
+            use_batch_statistics=None if track_running_stats else True,
+            dtype=dtype or mindspore.float32,
+        )
+        self.bn2d.beta.requires_grad = affine and bias
+
+
+class CumulativeBatchNorm(nn.Cell):
+    """Batch norm of any rank with momentum=None: running values are means over all batches."""
+
+    def __init__(self, num_features, eps=1e-05, affine=True):
+        super().__init__()
+        ones, zeros = ops.ones(num_features), ops.zeros(num_features)
+        self.eps = eps
+        self.gamma = Parameter(ones, name="gamma", requires_grad=affine)
+        self.beta = Parameter(zeros, name="beta", requires_grad=affine)
+        self.moving_mean = Parameter(zeros, name="moving_mean", requires_grad=False)
+        self.moving_variance = Parameter(ones, name="moving_variance", requires_grad=False)
+        counted = Tensor(0.0, mindspore.float32)
+        self.num_batches_tracked = Parameter(
+            counted, name="num_batches_tracked", requires_grad=False
+        )
+
+    def construct(self, input):
+        share = 0.0
+        if self.training:
+            ops.assign_add(self.num_batches_tracked, 1.0)
+            share = 1.0 / self.num_batches_tracked
+        return batch_norm(
+            input,
+            self.moving_mean,
+            self.moving_variance,
+            self.gamma,
+            self.beta,
+            self.training,
+            share,
+            self.eps,
+        )
+
+
+class GroupNorm(nn.GroupNorm):
+    """nn.GroupNorm with torch's arguments."""
+
+    def __init__(
+        self,
+        num_groups,
+        num_channels,
+        eps=1e-05,
+        affine=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(num_groups, num_channels, eps, affine, dtype=dtype or mindspore.float32)
+        self.beta.requires_grad = affine and bias
+
+    def construct(self, input):
+        return group_norm(input, self.num_groups, self.gamma, self.beta, self.eps)
+
+
+class LayerNorm(nn.LayerNorm):
+    """nn.LayerNorm with torch's arguments: any number of axes, with or without weight and bias."""
+
+    def __init__(
+        self,
+        normalized_shape,
+        eps=1e-05,
+        elementwise_affine=True,
+        bias=True,
+        device=None,
+        dtype=None,
+    ):
+        if isinstance(normalized_shape, int):
+            normalized_shape = (normalized_shape,)
+        super().__init__(tuple(normalized_shape), epsilon=eps, dtype=dtype or mindspore.float32)
+        self.gamma.requires_grad = elementwise_affine
+        self.beta.requires_grad = elementwise_affine and bias
+
+    def construct(self, input):
+        kept = input.shape[: input.ndim - len(self.normalized_shape)]
+        # The kernel counts axes from the front; as one last axis they need no counting.
+        output, _, _ = self.layer_norm(
+            input.reshape(kept + (-1,)), self.gamma.reshape(-1), self.beta.reshape(-1)
+        )
+        return output.reshape(input.shape)

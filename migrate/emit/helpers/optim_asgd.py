@@ -1,0 +1,62 @@
+"""torch.optim.ASGD, for networks of any number of parameters."""
+
+from functools import partial
+
+import mindspore
+from mindspore import Parameter, ParameterTuple, Tensor, ops
+
+from migrate.emit.helpers.optim_mapped import MappedOptimizer
+
+
+def _asgd(eta, mu, lambd, weight_decay, param, grad, average):
+    if weight_decay != 0:
+        grad = grad + weight_decay * param
+    ops.assign(param, param * (1 - lambd * eta) - eta * grad)
+    ops.assign(average, average + (param - average) * mu)
+    return True
+
+
+class ASGD(MappedOptimizer):
+    """Stochastic gradient descent that also keeps the average of the weights, in `ax`."""
+
+    def __init__(
+        self,
+        params,
+        lr=0.01,
+        lambd=0.0001,
+        alpha=0.75,
+        t0=1000000.0,
+        weight_decay=0,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
+        capturable=False,
+    ):
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+        self.ax = self.moments("ax")
+        # A step is taken with the size that the step before it computed.
+        self.etas = ParameterTuple(
+            [
+                Parameter(Tensor(float(rate), mindspore.float32), name=f"eta_group_{number}")
+                for number, rate in enumerate(self.lrs)
+            ]
+        )
+
+    @mindspore.jit
+    def update(self, gradients, number, lr, lambd, alpha, t0, weight_decay):
+        """One step for the parameters of one group."""
+        start, end = self.group_start_id[number], self.group_start_id[number + 1]
+        eta, count = self.etas[number], self.state_step
+        mu = 1 / ops.maximum(count - 1 - t0, 1.0)
+        step = partial(_asgd, eta, mu, lambd, weight_decay)
+        self.hyper_map(step, self.parameters[start:end], gradients, self.ax[start:end])
+        ops.assign(eta, lr / ops.pow(1 + lambd * lr * count, alpha))
+        return True

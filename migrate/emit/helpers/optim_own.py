@@ -1,0 +1,19 @@
+"""The base class of optimizers that a program writes itself, with torch's interface."""
+
+from mindspore.experimental import optim
+
+from migrate.emit.helpers.optim_mapped import named_apart
+
+
+class Optimizer(optim.Optimizer):
+    """A subclass updates its parameters in step(): from p.grad, with what it keeps in
+    self.state[p]. It runs as plain Python in both modes.
+    """
+
+    def __init__(self, params, defaults):
+        super().__init__(named_apart(params), {"lr": 0.0, **defaults})
+
+    def __call__(self, gradients):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            parameter.grad = gradient if parameter.requires_grad else None
+        return self.step()

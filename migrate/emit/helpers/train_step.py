@@ -1,0 +1,225 @@
+"""What a ported training loop needs around value_and_grad."""
+
+import os
+
+import mindspore
+from mindspore import nn, ops
+
+from migrate.emit.helpers.train_gradient import update
+
+
+def gradients_of(optimizer):
+    """The gradients that have added up for an optimizer: kept from call to call, as torch's are."""
+    kept = vars(optimizer).get("_added_up")
+    if kept is None:
+        kept = Gradients()
+        object.__setattr__(optimizer, "_added_up", kept)
+    return kept
+
+
+class Gradients:
+    """torch's .grad of a group of parameters: backward adds to it, zero_grad clears it."""
+
+    def __init__(self):
+        self.values = None
+
+    def add(self, gradients):
+        if self.values is None:
+            self.values = gradients
+        else:
+            added = tuple(old + new for old, new in zip(self.values, gradients, strict=True))
+            # Tensors in a plain tuple count as constants: every step would compile anew.
+            self.values = mindspore.mutable(added)
+
+    def clear(self):
+        self.values = None
+
+
+class ParameterGradients:
+    """Gradients at the parameters, `p.grad`, where torch's backward() leaves them and whatever
+    the program does with them counts.
+    """
+
+    def __init__(self, parameters):
+        self.parameters = list(parameters)
+
+    @property
+    def values(self):
+        """What the optimizer is to use; of a parameter without gradient, zeros."""
+        found = [getattr(p, "grad", None) for p in self.parameters]
+        pairs = zip(self.parameters, found, strict=True)
+        return mindspore.mutable(tuple(ops.zeros_like(p) if g is None else g for p, g in pairs))
+
+    @values.setter
+    def values(self, gradients):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            parameter.grad = gradient
+
+    def add(self, gradients):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            old = getattr(parameter, "grad", None)
+            parameter.grad = gradient if old is None else old + gradient
+
+    def clear(self):
+        for parameter in self.parameters:
+            parameter.grad = None
+
+
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """Clip the gradients at the parameters, all together; the norm they had."""
+    kept = ParameterGradients([parameters] if hasattr(parameters, "shape") else parameters)
+    kept.values, total = clip_grad_norm(kept.values, max_norm, norm_type)
+    return total
+
+
+def clip_grad_value_(parameters, clip_value, foreach=None):
+    """Clip every value of the gradients at the parameters."""
+    kept = ParameterGradients([parameters] if hasattr(parameters, "shape") else parameters)
+    kept.values = clip_grad_value(kept.values, clip_value)
+
+
+def clip_grad_norm(gradients, max_norm, norm_type=2.0):
+    """The gradients scaled down to a norm of at most `max_norm`, and the norm they had."""
+    if norm_type == float("inf"):
+        total = ops.stack([ops.abs(g).max() for g in gradients]).max()
+    else:
+        total = sum((ops.abs(g).astype(mindspore.float32) ** norm_type).sum() for g in gradients)
+        total = total ** (1.0 / norm_type)
+    factor = ops.minimum(max_norm / (total + 1e-6), mindspore.Tensor(1.0, mindspore.float32))
+    return mindspore.mutable(tuple(g * factor.astype(g.dtype) for g in gradients)), total
+
+
+def clip_grad_value(gradients, clip_value):
+    """The gradients with every value brought into [-clip_value, clip_value]."""
+    clipped = tuple(ops.clamp(g, min=-clip_value, max=clip_value) for g in gradients)
+    return mindspore.mutable(clipped)
+
+
+def mixed_precision(model, enabled=True, dtype=mindspore.float16):
+    """Let a model compute in lower precision where that is safe, once and for all.
+
+    O1 is nearest to autocast; MS_MIGRATE_AMP_LEVEL chooses another level.
+    """
+    level = os.environ.get("MS_MIGRATE_AMP_LEVEL", "O1")
+    if enabled and level != "O0" and not getattr(model, "_uses_mixed_precision", False):
+        mindspore.amp.auto_mixed_precision(model, amp_level=level, dtype=dtype)
+        model._uses_mixed_precision = True
+
+
+class Autocast:
+    """What autocast() was asked for, where it is kept in a variable: `cast_within` does it."""
+
+    def __init__(self, enabled=True, dtype=None):
+        self.enabled, self.dtype = enabled, dtype or mindspore.float16
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+def cast_within(context, model):
+    """Let a model compute as a kept autocast() says; any other context says nothing."""
+    if isinstance(context, Autocast):
+        mixed_precision(model, context.enabled, context.dtype)
+
+
+class GradientReducer:
+    """Averages gradients over all processes; with one process it passes them on."""
+
+    def __init__(self, parameters):
+        try:
+            size = mindspore.communication.get_group_size()
+        except RuntimeError:
+            size = 1
+        self.reduce = None
+        if size > 1:
+            self.reduce = nn.DistributedGradReducer(parameters, mean=True, degree=size)
+
+    def __call__(self, gradients):
+        if self.reduce is None:
+            return gradients
+        return mindspore.mutable(self.reduce(gradients))
+
+
+class GradScaler:
+    """torch's GradScaler: scales the loss, drops steps whose gradients overflowed, adapts the
+    scale. MS_MIGRATE_LOSS_SCALE, a number, fixes it instead.
+    """
+
+    def __init__(
+        self,
+        device="cuda",
+        init_scale=65536.0,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+    ):
+        if fixed := os.environ.get("MS_MIGRATE_LOSS_SCALE"):
+            init_scale, growth_factor, backoff_factor = float(fixed), 1.0, 1.0
+        self.enabled = enabled
+        self.factor = mindspore.Parameter(
+            mindspore.Tensor(init_scale if enabled else 1.0, mindspore.float32),
+            name="loss_scale",
+            requires_grad=False,
+        )
+        self.growth_factor = growth_factor
+        self.backoff_factor = backoff_factor
+        self.growth_interval = growth_interval
+        self.growth_tracker = 0
+        self.unscaled = False
+        self.overflowed = False
+
+    def scale(self, loss):
+        return loss * self.factor.astype(loss.dtype)
+
+    def unscale(self, gradients):
+        """Gradients of the bare loss; also looks for overflow."""
+        self.unscaled = True
+        if not self.enabled:
+            return gradients
+        self.overflowed = not bool(mindspore.amp.all_finite(gradients))
+        inverse = 1.0 / self.factor
+        return mindspore.mutable(tuple(g * inverse.astype(g.dtype) for g in gradients))
+
+    def step(self, optimizer, gradients):
+        """Step, unless a gradient is infinite or not a number."""
+        if not self.unscaled:
+            gradients = self.unscale(gradients)
+        if not self.overflowed:
+            update(optimizer, gradients)
+
+    def update(self, new_scale=None):
+        if self.enabled:
+            if new_scale is not None:
+                self._set(float(new_scale))
+            elif self.overflowed:
+                self._set(self.get_scale() * self.backoff_factor)
+                self.growth_tracker = 0
+            else:
+                self.growth_tracker += 1
+                if self.growth_tracker == self.growth_interval:
+                    self._set(self.get_scale() * self.growth_factor)
+                    self.growth_tracker = 0
+        self.unscaled = self.overflowed = False
+
+    def get_scale(self):
+        return float(self.factor.asnumpy())
+
+    def is_enabled(self):
+        return self.enabled
+
+    def state_dict(self):
+        if not self.enabled:
+            return {}
+        return {"scale": self.get_scale(), "growth_tracker": self.growth_tracker}
+
+    def load_state_dict(self, state):
+        if self.enabled:
+            self._set(float(state["scale"]))
+            self.growth_tracker = int(state["growth_tracker"])
+
+    def _set(self, value):
+        ops.assign(self.factor, mindspore.Tensor(value, mindspore.float32))

@@ -1,0 +1,160 @@
+"""Small tools of training programs: recomputation, summaries, export."""
+
+import mindspore
+import numpy as np
+from mindspore import Parameter, Tensor, nn, ops
+
+from migrate.emit.helpers.modules_parameter_names import answers_itself, torch_names
+
+
+def checkpoint(
+    function,
+    *args,
+    use_reentrant=None,
+    context_fn=None,
+    determinism_check="default",
+    debug=False,
+    early_stop=True,
+    **kwargs,
+):
+    """Just the call: to save memory, mark the Cell with its recompute() method."""
+    return function(*args, **kwargs)
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+    """The functions one after the other; their Cells may be marked with recompute()."""
+    for function in functions:
+        input = function(input)
+    return input
+
+
+def set_value(tensor, value):
+    """Change a tensor itself, as torch's in-place operators do: all who hold it see it."""
+    value = value.broadcast_to(tensor.shape).astype(tensor.dtype)
+    if isinstance(tensor, Parameter):
+        ops.assign(tensor, value)
+    else:
+        tensor.assign_value(value)
+    return tensor
+
+
+def changed_in_place(tensor, value):
+    """What becomes of a name that holds a Parameter, which changes, or a tensor that was computed,
+    in whose place the new one comes.
+    """
+    if isinstance(tensor, Parameter):
+        ops.assign(tensor, value)
+        return tensor
+    return value
+
+
+def load_state_dict(module, state_dict, strict=True):
+    """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
+
+    They are assigned: after a set_data, optimizers and compiled steps go on with the old memory.
+    """
+    if answers_itself(module, "load_state_dict"):
+        return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
+    module = module.__self__ if isinstance(module, super) else module
+    own = nn.Cell.state_dict(module)
+    names = torch_names(module, own)
+    given = {names.get(name, name): value for name, value in state_dict.items()}
+    missing = [names[name] for name in own if names[name] not in given]
+    unexpected = [name for name in given if name not in names.values()]
+    unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
+    if strict and (missing or unexpected):
+        raise RuntimeError(f"missing: {missing}, unexpected: {unexpected}")
+    for name, tensor in own.items():
+        if names[name] in given:
+            value = given[names[name]]
+            if tuple(value.shape) != tuple(tensor.shape):
+                raise RuntimeError(f"{names[name]} has the shape {tensor.shape}, not {value.shape}")
+            set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
+    return missing, unexpected
+
+
+def export_onnx(model, args, f):
+    """Write the network as ONNX."""
+    inputs = args if isinstance(args, (tuple, list)) else (args,)
+    mindspore.export(model, *inputs, file_name=str(f).removesuffix(".onnx"), file_format="ONNX")
+
+
+class SummaryWriter:
+    """torch.utils.tensorboard.SummaryWriter on mindspore.SummaryRecord."""
+
+    def __init__(
+        self,
+        log_dir=None,
+        comment="",
+        purge_step=None,
+        max_queue=10,
+        flush_secs=120,
+        filename_suffix="",
+    ):
+        self.log_dir = log_dir or "runs"
+        self.record = mindspore.SummaryRecord(self.log_dir)
+
+    def _add(self, kind, tag, value, step):
+        value = value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
+        self.record.add_value(kind, tag, Tensor(value.astype(np.float32)))
+        self.record.record(0 if step is None else int(step))
+
+    def add_scalar(
+        self,
+        tag,
+        scalar_value,
+        global_step=None,
+        walltime=None,
+        new_style=False,
+        double_precision=False,
+    ):
+        self._add("scalar", tag, scalar_value, global_step)
+
+    def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
+        for tag, value in tag_scalar_dict.items():
+            self._add("scalar", f"{main_tag}/{tag}", value, global_step)
+
+    def add_histogram(
+        self, tag, values, global_step=None, bins="tensorflow", walltime=None, max_bins=None
+    ):
+        self._add("histogram", tag, values, global_step)
+
+    def add_image(self, tag, img_tensor, global_step=None, walltime=None, dataformats="CHW"):
+        image = img_tensor.asnumpy() if isinstance(img_tensor, Tensor) else np.asarray(img_tensor)
+        if dataformats == "HWC":
+            image = image.transpose(2, 0, 1)
+        self._add("image", tag, image[None], global_step)
+
+    def flush(self):
+        self.record.flush()
+
+    def close(self):
+        self.record.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """torch.func.grad_and_value: the gradient comes before the value."""
+    both = mindspore.value_and_grad(func, grad_position=argnums, has_aux=has_aux)
+
+    def gradient_first(*args):
+        value, gradient = both(*args)
+        return gradient, value
+
+    return gradient_first
+
+
+def jvp(func, primals, tangents):
+    """torch.func.jvp: inputs and tangents are tuples."""
+    if len(primals) == 1:
+        return mindspore.jvp(func, primals[0], tangents[0])
+    return mindspore.jvp(func, tuple(primals), tuple(tangents))
+
+
+# One process has one device: asked once, because Graph mode cannot ask.
+ON_ACCELERATOR = mindspore.get_context("device_target") != "CPU"

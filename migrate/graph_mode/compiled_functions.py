@@ -1,0 +1,97 @@
+"""The functions of a ported file that Graph mode compiles, for passes over the finished code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+import libcst as cst
+
+from migrate.analyze.compiled import compiled_code
+from migrate.resolve import FileResolution
+from migrate.syntax.text import code
+
+_DUE = frozenset(
+    """
+    OrderedDict copy dict extend insert partial pop remove reverse sort
+    """.split()  # noqa: SIM905
+)
+# From a function and its text to the function as it can be compiled.
+Pass = Callable[[cst.FunctionDef, str], cst.FunctionDef]
+
+
+def compiled_names(resolution: FileResolution) -> frozenset[str]:
+    """Of functions that a pass may change, as the port names them: `Net.construct`."""
+    if resolution.scope is None:
+        return frozenset()
+    found = compiled_code(resolution.scope, resolution.types)
+    return frozenset(_ported(name) for name, _, nodes in found if any(map(_is_due, nodes)))
+
+
+def all_compiled_names(resolution: FileResolution) -> frozenset[str]:
+    """Of all functions that are compiled."""
+    if resolution.scope is None:
+        return frozenset()
+    found = compiled_code(resolution.scope, resolution.types)
+    return frozenset(_ported(name) for name, _, _ in found)
+
+
+def _is_due(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        called = node.func
+        name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+        return name in _DUE
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.target, ast.Subscript)
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Tuple)
+    if isinstance(node, ast.Assign):
+        return any(isinstance(target, ast.Attribute) for target in node.targets)
+    return isinstance(node, ast.For | ast.If)
+
+
+def _ported(name: str) -> str:
+    owner, _, last = name.rpartition(".")
+    return f"{owner}.construct" if last == "forward" else name
+
+
+class CompiledFunctions(cst.CSTTransformer):
+    """Hands each compiled function to the passes, in their order; nothing else is looked into."""
+
+    def __init__(self, names: frozenset[str], passes: Sequence[Pass]) -> None:
+        super().__init__()
+        self._names = names
+        self._passes = passes
+        self._path: list[str] = []
+
+    def visit_ClassDef(self, node: cst.ClassDef) -> None:
+        self._path.append(node.name.value)
+
+    def leave_ClassDef(
+        self, original_node: cst.ClassDef, updated_node: cst.ClassDef
+    ) -> cst.ClassDef:
+        self._path.pop()
+        return updated_node
+
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> bool:
+        return False
+
+    def visit_Parameters(self, node: cst.Parameters) -> bool:
+        return False
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        self._path.append(node.name.value)
+
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef:
+        path = ".".join(self._path)
+        self._path.pop()
+        if path not in self._names:
+            return updated_node
+        function, text = updated_node, code(updated_node)
+        for one in self._passes:
+            changed = one(function, text)
+            if changed is not function:
+                function, text = changed, code(changed)
+        return function

@@ -1,0 +1,135 @@
+"""Could a statement's result depend on parameters, or is it only data?
+
+When in doubt it could: a forward pass left out of the step would silently train nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import deque
+from collections.abc import Sequence
+
+from migrate.resolve.values import (
+    UNKNOWN,
+    Instance,
+    Method,
+    ProjectClass,
+    ProjectFunction,
+    Value,
+    is_tensor,
+    options_of,
+)
+from migrate.rewrite.context import Context, is_module_value
+
+_MODEL_WORDS = ("model", "net", "criterion", "loss_fn", "encoder", "decoder", "critic", "actor")
+_DATA_WORDS = (
+    "augment", "batch", "collate", "data", "iter", "loader", "logger", "meter", "metric", "mixup",
+    "preprocess", "processor", "sampler", "timer", "tokenizer", "transform", "writer",
+)  # fmt: skip
+_DEPTH = 3  # functions that call functions
+
+
+def may_use_parameters(
+    node: ast.AST, context: Context, depth: int = _DEPTH, data: frozenset[str] = frozenset()
+) -> bool:
+    """Somewhere in here a module is called or looked into, or something unknown that may be one.
+
+    Names in `data` are known to hold none: what numpy made.
+    """
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call):
+            if _root(inner.func) not in data and _calls_parameters(inner, context, depth):
+                return True
+        elif isinstance(inner, ast.Attribute) and is_module_value(context.type(inner.value)):
+            kind = context.type(inner)
+            if kind is UNKNOWN or any(is_tensor(option) for option in options_of(kind)):
+                return True
+        if isinstance(inner, ast.Name | ast.Attribute) and is_parameter(context.type(inner)):
+            return True
+    return False
+
+
+def runs_forward(node: ast.AST, context: Context) -> bool:
+    """A module, or something unknown that may be one, is called in here, or parameters are used.
+
+    `policy.saved_log_probs` is neither: that forward pass was run elsewhere.
+    """
+    return any(
+        (isinstance(inner, ast.Call) and _calls_parameters(inner, context, _DEPTH))
+        or (isinstance(inner, ast.Name | ast.Attribute) and is_parameter(context.type(inner)))
+        or (isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters"))
+        for inner in ast.walk(node)
+    )
+
+
+def is_parameter(value: Value) -> bool:
+    """A parameter, whatever else the value may be."""
+    return any(
+        isinstance(option, Instance) and option.cls == "torch.nn.Parameter"
+        for option in options_of(value)
+    )
+
+
+def _calls_parameters(call: ast.Call, context: Context, depth: int) -> bool:
+    function = call.func
+    if any(is_module_value(context.type(argument)) for argument in (function, *call.args)):
+        return True
+    if context.usage(function) is not None:
+        return False  # one of torch's own functions or tensor methods; its arguments are looked at
+    kinds = options_of(context.type(function))
+    if kinds and all(kind is not UNKNOWN for kind in kinds):
+        return any(_kind_uses_parameters(kind, context, depth) for kind in kinds)
+    return _sounds_like_parameters(function, context)
+
+
+def _kind_uses_parameters(kind: Value, context: Context, depth: int) -> bool:
+    if isinstance(kind, Instance) and isinstance(kind.cls, ProjectClass):
+        kind = kind.cls.body.get("__call__", UNKNOWN)
+    elif isinstance(kind, Method) and isinstance(kind.function, ProjectFunction):
+        kind = kind.function
+    if not isinstance(kind, ProjectFunction):
+        return False
+    body = kind.node.body if isinstance(kind.node.body, list) else [kind.node.body]
+    data = _made_by_numpy(body)
+    return depth == 0 or any(may_use_parameters(part, context, depth - 1, data) for part in body)
+
+
+def _made_by_numpy(body: Sequence[ast.AST]) -> frozenset[str]:
+    """`rng = np.random.default_rng(0)`, and what is computed from it: nothing is known of the
+    types of another file.
+    """
+    found = {"np", "numpy"}
+    for node in (node for part in body for node in ast.walk(part)):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            roots = {_root(n.func) for n in ast.walk(node.value) if isinstance(n, ast.Call)}
+            target = node.targets[0]
+            known = all(root in found or hasattr(builtins, root) for root in roots)
+            if isinstance(target, ast.Name) and roots & found and known:
+                found.add(target.id)
+    return frozenset(found)
+
+
+def _root(node: ast.AST) -> str:
+    """`rng` of `rng.normal(...).astype(...)`"""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _sounds_like_parameters(function: ast.expr, context: Context) -> bool:
+    """Nothing is known of what is called: its name must do."""
+    if isinstance(function, ast.Name):
+        name = function.id.lower()
+        return not hasattr(builtins, function.id) and any(word in name for word in _MODEL_WORDS)
+    if not isinstance(function, ast.Attribute):
+        return True
+    receiver = function.value
+    if _root(function) == "torch" and function.attr.islower():
+        return context.table.get(ast.unparse(function)) is None  # another file's torch.stack(...)
+    if context.table.get(f"torch.Tensor.{function.attr}") is not None or any(
+        hasattr(kind, function.attr) for kind in (deque, dict, list, set, str)
+    ):
+        return False  # x.float(), batch.items(), losses.append(x): a method of data
+    words = f"{ast.unparse(receiver).rpartition('.')[2]} {function.attr}".lower()
+    return not any(word in words for word in _DATA_WORDS)

@@ -1,0 +1,366 @@
+"""Plan a training step: which statements become the forward function, what goes in, what comes
+out.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.plan.find import Backward, Calls, find_calls
+from migrate.plan.flow import detached, flowing, surely_binds
+from migrate.plan.input_gradients import GRAD
+from migrate.plan.inputs import (
+    changed_in_part,
+    data_arguments,
+    in_order,
+    is_code,
+    names_called,
+)
+from migrate.plan.loops import (
+    behind,
+    bound_anew,
+    bound_before,
+    contains,
+    innermost_loop,
+    loop_bodies,
+    outermost_loop,
+    own_reads,
+    step_loop,
+)
+from migrate.plan.mode import find_switches, models_called, own_calls
+from migrate.plan.names import (
+    binds,
+    changes_of_tensors,
+    reads,
+    reads_before_binding,
+    statements_below,
+)
+from migrate.plan.param_grad_reads import Home, keeps_gradients, trained_in
+from migrate.plan.parameters import may_use_parameters, runs_forward
+from migrate.plan.project_flags import sets_requires_grad
+from migrate.plan.region import around, bound_by, find_region, leaves
+from migrate.plan.statement_roles import assign_statements, zeroed_optimizer
+from migrate.plan.step_plan import Plans, StepPlan
+from migrate.plan.tape_fallback import plan_taped
+from migrate.plan.tensor_gradients import plan_tensor_gradients
+from migrate.plan.unused_gradients import are_unused
+from migrate.rewrite.calls.call import Refusal
+from migrate.rewrite.context import Context
+from migrate.syntax.ast_index import nodes_of
+
+
+def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
+    """Plan every function of the file that calls backward()."""
+    plans = Plans(distributed=_is_distributed(tree))
+    if "backward" not in _attributes(tree) and not any(
+        usage.api == GRAD for usage in context.usages.values()
+    ):
+        return plans
+    homes: list[Home] = [tree]
+    homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
+    calls_of = {id(home): find_calls(home.body, context) for home in homes}
+    plans.gradients = plan_tensor_gradients(homes, calls_of, context, taken)
+    plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
+    refused: dict[int, Refusal] = {}
+    for home in homes:
+        arguments = None if isinstance(home, ast.Module) else home.args
+        calls = calls_of[id(home)]
+        siblings: list[StepPlan] = []
+        for backward in calls.backwards:
+            try:
+                freed = _freed(siblings, backward)
+                plan = _plan(
+                    backward, calls, home.body, arguments, context, plans.on_parameters, freed
+                )
+            except Refusal as refusal:
+                refused[id(backward)] = refusal
+                continue
+            plan.may_freeze = sets_requires_grad(context.modules.project)
+            plan.instead = _other_branch(plan, siblings)
+            _name(plan, siblings, taken)
+            _flag_shared(plan, siblings, context)
+            siblings.append(plan)
+            plans.by_block.setdefault(id(backward.block), []).append(plan)
+            assign_statements(plan, calls, plans)
+            plans.accumulates |= plan.accumulates
+        if siblings:
+            _switch_modes(tree, home, siblings[0], plans, context)
+    if not refused:
+        return plans
+    taped = _taped(tree, homes, calls_of, refused, context)
+    # A gradient that is differentiated again is no part of a record.
+    taped.gradients = [p for p in plans.gradients if p.create_graph is None]
+    return taped
+
+
+def _taped(
+    tree: ast.Module,
+    homes: list[Home],
+    calls_of: dict[int, Calls],
+    refused: dict[int, Refusal],
+    context: Context,
+) -> Plans:
+    """One step that is no function makes the whole file take its gradients from a record."""
+    plans = Plans(taped=True, accumulates=True, on_parameters=True)
+    for home in homes:
+        plan = plan_taped(plans, calls_of[id(home)], refused, context)
+        if plan is not None:
+            _switch_modes(tree, home, plan, plans, context)
+            for model in plan.switched:
+                _flag_mode(plan, model, context)
+    return plans
+
+
+def _switch_modes(
+    tree: ast.Module,
+    home: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef,
+    plan: StepPlan,
+    plans: Plans,
+    context: Context,
+) -> None:
+    """Models that train without anyone calling train() are switched to training mode."""
+    plans.switches.in_front = []
+    find_switches(tree, home, context, plans.switches)
+    plan.switched = plans.switches.in_front
+    for model in plans.switches.unclear:
+        _flag_mode(plan, model, context)
+    plans.switches.unclear = []
+
+
+def _flag_mode(plan: StepPlan, model: str, context: Context) -> None:
+    context.flag(
+        plan.backward.statement,
+        "MS408",
+        f"nothing in view calls {model}.train(), and a Cell starts in evaluation mode",
+        f"call {model}.set_train() where the model is built",
+    )
+
+
+def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> None:
+    """Two losses that share a forward pass: each forward function computes it for itself."""
+    others = [other for other in siblings if other is not plan.instead]
+    before = {id(statement) for other in others for statement in other.region}
+    for statement in plan.region:
+        if id(statement) in before and runs_forward(statement, context):
+            context.flag(
+                statement,
+                "MS408",
+                "is computed in two forward functions: BatchNorm sees the batch twice",
+                "put both losses into one backward() if that matters",
+            )
+
+
+def _freed(siblings: list[StepPlan], backward: Backward) -> set[int]:
+    """Statements through which an earlier backward pass has gone: torch has let go of that graph,
+    and what they computed is data from there on.
+    """
+    return {
+        id(statement)
+        for plan in siblings
+        if not plan.backward.retains and plan.backward.block is backward.block
+        for statement in flowing(plan.backward.loss, plan.region)
+    }
+
+
+def _attributes(tree: ast.Module) -> set[str]:
+    return {node.attr for node in nodes_of(tree, ast.Attribute)}
+
+
+def _is_distributed(tree: ast.Module) -> bool:
+    return any(
+        "distributed" in (getattr(node, "module", None) or "")
+        or any(
+            "distributed" in alias.name or "DistributedDataParallel" in alias.name
+            for alias in node.names
+        )
+        for node in nodes_of(tree, ast.Import, ast.ImportFrom)
+    )
+
+
+def _plan(
+    backward: Backward,
+    calls: Calls,
+    body: list[ast.stmt],
+    arguments: ast.arguments | None,
+    context: Context,
+    on_parameters: bool,
+    freed: set[int],
+) -> StepPlan:
+    if backward.call.args:
+        raise Refusal("backward(gradient) starts from another gradient than one", "", "MS408")
+    for keyword in backward.call.keywords:
+        if keyword.arg != "retain_graph":
+            raise Refusal(
+                f"backward({keyword.arg}=...) has no counterpart",
+                "multiply the loss by that gradient and sum it",
+            )
+    optimizer = backward.optimizer
+    unused = not optimizer and not on_parameters
+    models = models_called(own_calls(body), context) if unused else []
+    if unused and not are_unused(backward, calls, body, models, context):
+        raise _no_step()
+    special = {id(statement) for statement in _special_statements(calls)}
+    block, at, host = backward.block, backward.block.index(backward.statement), None
+    region, later = find_region(backward, block, at, special, calls, context, freed)
+    if not region and not may_use_parameters(backward.bare, context):
+        # `if training: loss.backward()`: the loss is computed in the block around.
+        block, at, host = around(body, backward)
+        region, later = find_region(backward, block, at, special, calls, context, freed)
+        if host is not None and bound_by(region) & reads(host.test):
+            region = []
+    if not region and not may_use_parameters(backward.bare, context):
+        raise Refusal(
+            "the statements that compute the loss are not in the same block as backward()",
+            "compute the loss and call backward() side by side",
+            "MS408",
+        )
+    apart = detached(backward.loss, region)
+    region = [statement for statement in region if statement not in apart]
+    if any(leaves(statement) for statement in region):
+        raise Refusal(
+            "what computes the loss may leave the loop or the function around it",
+            "compute the loss first, and decide about it behind backward()",
+            "MS408",
+        )
+    if not any(runs_forward(part, context) for part in (*region, backward.bare)):
+        raise Refusal(
+            "the forward pass behind this loss was run elsewhere, out of reach of value_and_grad",
+            "run the model where the loss is computed",
+            "MS408",
+        )
+    weights = f"{optimizer}.parameters" if optimizer else ""
+    if backward.others:
+        weights = f"[{', '.join(f'*{o}.parameters' for o in (optimizer, *backward.others))}]"
+    weights = weights or trained_in([*region, backward.bare], context)
+    if not weights:
+        raise _no_step()
+    inputs = reads_before_binding([*region, ast.Expr(backward.loss)])
+    networks = names_called([*region, backward.loss])
+    code = {name for name in inputs if name in networks or is_code(name, region, backward, context)}
+    code |= {node.id for node in ast.walk(ast.parse(weights)) if isinstance(node, ast.Name)}
+    loop = step_loop(body, backward.statement, code)
+    anchor = loop if loop is not None else (region[0] if region else backward.statement)
+    changing = (
+        changes_of_tensors(loop) if loop is not None else bound_before(body, backward.statement)
+    )
+    if loop is None and arguments is not None:
+        changing |= data_arguments(arguments, [*region, ast.Expr(backward.loss)], context)
+    bound = bound_by(region)
+    moved = {id(inner) for statement in region for _, inner in statements_below([statement])}
+    parameters = [name for name in inputs if name in changing and name not in code]
+    outside = [
+        s
+        for _, s in statements_below(body if loop is None else [loop])
+        if id(s) not in moved and s is not backward.statement
+    ]
+    read_outside = {name for s in outside if not contains(s, moved) for name in reads(s)}
+    read_outside |= {name for s in outside if contains(s, moved) for name in own_reads(s)}
+    if loop is not None:
+        read_outside |= set(reads_before_binding(behind(loop, body)))
+        read_outside |= set(parameters) - bound_anew(loop, region, moved)
+    outputs = [name for name in in_order(bound, region) if name in read_outside]
+    # What only one branch of the region binds keeps its old value in the other one.
+    surely = {name for statement in region for name in surely_binds(statement)}
+    surely |= reads(backward.bare)
+    earlier = bound_before(body, region[0]) if region else set()
+    parameters += [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
+    branches = [] if host is None else [host.body, host.orelse]
+    same = [
+        b
+        for b in calls.backwards
+        if b is backward or not any(b.block is branch for branch in branches)
+        if b.optimizer == optimizer and _is_together(b, backward, loop, body)
+    ]
+    return StepPlan(
+        backward,
+        optimizer,
+        weights,
+        region,
+        later,
+        parameters,
+        outputs,
+        anchor,
+        accumulates=not unused
+        and (
+            on_parameters
+            or len(same) > 1
+            or not _cleared_each_time([backward.block, block], calls, optimizer)
+        ),
+        unconditional=host is not None
+        or loop is None
+        or any(block is backward.block for block in loop_bodies(loop)),
+        owns_store=same[0] is backward,
+        loop=loop,
+        near=loop or innermost_loop(body, backward.statement),
+        host=host,
+        on_parameters=on_parameters,
+        unused=unused,
+        detached=apart,
+        copied=changed_in_part(region, parameters, context),
+        settled=host is not None and (loop is None or not reads(host.test) & binds(loop)),
+    )
+
+
+def _no_step() -> Refusal:
+    return Refusal(
+        "the optimizer that uses these gradients does not step in this function",
+        "call optimizer.step() in the function that calls backward()",
+        "MS408",
+    )
+
+
+def _is_together(
+    other: Backward, backward: Backward, loop: ast.stmt | None, body: list[ast.stmt]
+) -> bool:
+    """Whether the two share a forward function's place, and with it the store of gradients."""
+    if loop is not None:
+        return any(node is other.statement for node in ast.walk(loop))
+    around_both = outermost_loop(body, backward.statement)
+    return outermost_loop(body, other.statement) is around_both
+
+
+def _special_statements(calls: Calls) -> list[ast.stmt]:
+    groups = (calls.steps, calls.zeros, calls.clips, calls.scaled_steps, calls.unscales)
+    return [entry[0] for group in groups for entry in group]
+
+
+def _cleared_each_time(blocks: list[list[ast.stmt]], calls: Calls, optimizer: str) -> bool:
+    """zero_grad, backward and step each once, unconditionally, in one block: plain gradients
+    will do.
+    """
+    block = {id(statement) for one in blocks for statement in one}
+    zeros = [
+        s
+        for s, _, receiver in calls.zeros
+        if id(s) in block and zeroed_optimizer(s, receiver, calls) == optimizer
+    ]
+    steps = [s for s, _, name in calls.steps if name == optimizer and id(s) in block]
+    steps += [s for s, _, _, name in calls.scaled_steps if name == optimizer and id(s) in block]
+    elsewhere = not any(
+        zeroed_optimizer(s, receiver, calls) == optimizer for s, _, receiver in calls.zeros
+    )
+    # Who steps every time and clears nowhere in this function lets the caller do it.
+    return bool(steps) and (bool(zeros) or elsewhere)
+
+
+def _other_branch(plan: StepPlan, siblings: list[StepPlan]) -> StepPlan | None:
+    """The step that is taken where this one is not: it stands in the same `if`."""
+    return next((p for p in siblings if p.host is not None and p.host is plan.host), None)
+
+
+def _name(plan: StepPlan, siblings: list[StepPlan], taken: set[str]) -> None:
+    """Names that nothing else in the function has."""
+    suffix = f"_{len(siblings) + 1}" if siblings else ""
+    for field_name in ("forward_name", "grad_name", "grads_name", "store_name"):
+        name = getattr(plan, field_name) + suffix
+        while name in taken:
+            name += "_"
+        setattr(plan, field_name, name)
+    if plan.unused:
+        plan.grads_name = "_"
+    if plan.instead is not None:  # one of both gives the gradients that the optimizer uses
+        plan.grads_name, plan.store_name = plan.instead.grads_name, plan.instead.store_name
+    if not plan.owns_store:
+        owners = (p for p in siblings if p.optimizer == plan.optimizer and p.loop is plan.loop)
+        # Where the owner was refused, the whole file is recorded and no store is written.
+        plan.store_name = next((p.store_name for p in owners), plan.store_name)

@@ -1,0 +1,59 @@
+"""What is known of the training steps of a file once they are planned."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate.plan.find import Backward
+from migrate.plan.input_gradients import InputGradients
+from migrate.plan.mode import Switches
+
+
+@dataclass(slots=True)
+class StepPlan:
+    """One backward pass and everything that belongs to it."""
+
+    backward: Backward
+    optimizer: str  # empty: the program updates its parameters itself, or elsewhere
+    weights: str  # the parameters whose gradients are taken
+    region: list[ast.stmt]  # becomes the body of the forward function
+    later: list[ast.stmt]  # stood between, but only looks at results: goes behind
+    parameters: list[str]
+    outputs: list[str]
+    anchor: ast.stmt  # the forward function goes in front of this statement
+    accumulates: bool
+    forward_name: str = "forward_step"
+    grad_name: str = "grad_step"
+    grads_name: str = "grads"
+    store_name: str = "gradients"
+    unconditional: bool = True  # every round of the loop comes here
+    owns_store: bool = True  # the first of several backward passes that share an optimizer
+    loop: ast.stmt | None = None  # the outermost one around the step
+    instead: StepPlan | None = None  # of the other branch: `if scaler: ... else: loss.backward()`
+    near: ast.stmt | None = None  # that loop, or the innermost one where each round builds anew
+    host: ast.If | None = None  # decides whether there is a backward pass at all
+    settled: bool = False  # the host's test is known in front of the loop
+    switched: list[str] = field(default_factory=list)  # models to be set to training mode first
+    may_freeze: bool = False  # somewhere in the program requires_grad is set
+    on_parameters: bool = False  # the program looks for the gradients at `p.grad`
+    unused: bool = False  # nothing looks at the gradients
+    detached: list[ast.stmt] = field(default_factory=list)  # stand in front, without gradients
+    copied: list[str] = field(default_factory=list)  # parameters of which the region changes parts
+
+
+@dataclass(slots=True)
+class Plans:
+    """All steps of a file, and what becomes of the single statements, by identity of the stdlib
+    node.
+    """
+
+    by_block: dict[int, list[StepPlan]] = field(default_factory=dict)
+    statements: dict[int, tuple[str, StepPlan, str]] = field(default_factory=dict)
+    handled: set[int] = field(default_factory=set)  # calls that the ordinary rewriting leaves alone
+    gradients: list[InputGradients] = field(default_factory=list)  # of plain tensors
+    distributed: bool = False
+    accumulates: bool = False  # some step lets gradients add up
+    taped: bool = False  # gradients are recorded while the program runs
+    on_parameters: bool = False  # gradients are kept at the parameters, as torch does
+    switches: Switches = field(default_factory=Switches)  # to training mode

@@ -1,0 +1,197 @@
+"""Write a planned step: the forward function, value_and_grad, and the statements that use the
+gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from migrate.plan.step_plan import StepPlan
+from migrate.syntax.import_planner import ImportPlanner
+from migrate.syntax.text import code
+
+Statement = cst.BaseStatement
+
+
+def forward_function(
+    plan: StepPlan, region: Sequence[Statement], loss: cst.BaseExpression
+) -> cst.FunctionDef:
+    """The statements that compute the loss, as a function of the data."""
+    loss = loss.with_changes(lpar=[], rpar=[]) if not isinstance(loss, cst.Tuple) else loss
+    outputs = [name for name in plan.outputs if name != code(loss)]
+    returned = ", ".join([code(loss), *outputs])
+    parameters = [cst.Param(cst.Name(name)) for name in plan.parameters]
+    back = cst.parse_statement(f"return {returned}")
+    body = list(region)
+    if body:
+        lines = list(getattr(body[0], "leading_lines", ()))
+        while lines and lines[0].comment is None:
+            lines.pop(0)
+        body[0] = body[0].with_changes(leading_lines=lines)
+    # A part of an input cannot be changed: MindSpore takes gradients of what it was given.
+    body[:0] = [cst.parse_statement(f"{name} = {name}.copy()") for name in plan.copied]
+    return cst.FunctionDef(
+        name=cst.Name(plan.forward_name),
+        params=cst.Parameters(params=parameters),
+        body=cst.IndentedBlock([*body, back]),
+        leading_lines=[cst.EmptyLine(indent=False)],
+    )
+
+
+def preparation(
+    plan: StepPlan,
+    function: cst.FunctionDef,
+    loss: cst.BaseExpression,
+    spelling: ImportPlanner,
+    reduce: bool,
+    test: cst.BaseExpression | None = None,
+) -> list[Statement]:
+    """What stands in front of the loop: the forward function and the function that
+    differentiates it.
+    """
+    aux = ", has_aux=True" if _aux(plan, loss) else ""
+    differentiate = spelling.name("helpers.value_and_grad")
+    weights = plan.weights
+    gradient = f"{plan.grad_name} = {differentiate}({plan.forward_name}, None, {weights}{aux})"
+    statements: list[Statement] = [cst.parse_statement(gradient)]
+    if plan.accumulates and plan.owns_store:
+        statements.append(cst.parse_statement(f"{plan.store_name} = {_store(plan, spelling)}"))
+    if reduce and plan.owns_store:
+        reducer = f"{_reducer(plan)} = {spelling.name('helpers.GradientReducer')}({weights})"
+        statements.append(cst.parse_statement(reducer))
+    if test is not None and plan.settled and plan.instead is None:
+        # Without training there may be no optimizer either.
+        statements = [cst.If(test=test, body=cst.IndentedBlock(statements))]
+    statements[0] = _blank_before(statements[0])
+    modes = [cst.parse_statement(f"{model}.set_train()") for model in plan.switched]
+    return [*modes, function, *statements]
+
+
+def backward_statements(
+    plan: StepPlan, loss: cst.BaseExpression, reduce: bool, test: cst.BaseExpression | None = None
+) -> list[Statement]:
+    """In place of `loss.backward()`; with a test, gradients are computed only where it holds."""
+    lines = gradient_lines(plan, loss, reduce)
+    if test is not None:
+        target = lines[0].partition(f", {plan.grads_name} = ")[0]
+        plain = f"{target.strip('()')} = {plan.forward_name}({', '.join(plan.parameters)})"
+        return [in_branches(test, lines, [plain])]
+    if plan.accumulates:
+        lines.append(f"{plan.store_name}.add({plan.grads_name})")
+    return [cst.parse_statement(line) for line in lines]
+
+
+def in_branches(test: cst.BaseExpression, lines: list[str], others: list[str]) -> cst.If:
+    """`if test: lines else: others`"""
+    body, orelse = (
+        cst.IndentedBlock([cst.parse_statement(line) for line in branch])
+        for branch in (lines, others)
+    )
+    return cst.If(test=test, body=body, orelse=cst.Else(orelse))
+
+
+def gradient_lines(plan: StepPlan, loss: cst.BaseExpression, reduce: bool) -> list[str]:
+    """The call that gives the loss and its gradients."""
+    aux = _aux(plan, loss)
+    target = code(loss) if isinstance(loss, cst.Name) else "_"
+    if aux:
+        target = f"({', '.join([target, *aux])})"
+    lines = [f"{target}, {plan.grads_name} = {plan.grad_name}({', '.join(plan.parameters)})"]
+    if reduce:
+        lines.append(f"{plan.grads_name} = {_reducer(plan)}({plan.grads_name})")
+    return lines
+
+
+def _store(plan: StepPlan, spelling: ImportPlanner) -> str:
+    """Where gradients add up: beside the optimizer, or at the parameters if the program looks
+    for them there.
+    """
+    if plan.on_parameters:
+        return f"{spelling.name('helpers.ParameterGradients')}({plan.weights})"
+    return f"{spelling.name('helpers.gradients_of')}({plan.optimizer})"
+
+
+def _aux(plan: StepPlan, loss: cst.BaseExpression) -> list[str]:
+    return [name for name in plan.outputs if name != code(loss)]
+
+
+def _reducer(plan: StepPlan) -> str:
+    return f"reduce_{plan.store_name}"
+
+
+def gradients(plan: StepPlan) -> str:
+    """The expression for the gradients that the optimizer is to use."""
+    return f"{plan.store_name}.values" if plan.accumulates else plan.grads_name
+
+
+def special_statement(
+    kind: str, plan: StepPlan, detail: str, call: cst.Call, target: str, spelling: ImportPlanner
+) -> str:
+    """The line that takes the place of step, zero_grad, clipping or unscaling; empty removes it."""
+    grads = gradients(plan)
+    if kind == "early_zero":
+        return f"{_store(plan, spelling)}.clear()" if plan.accumulates else ""
+    if kind == "inner_backward":
+        return f"{plan.store_name}.add({plan.grads_name})" if plan.accumulates else ""
+    if kind == "zero":
+        return f"{plan.store_name}.clear()" if plan.accumulates else ""
+    if kind == "step" and plan.may_freeze:
+        return f"{spelling.name('helpers.update')}({plan.optimizer}, {grads})"
+    if kind == "step":
+        return f"{plan.optimizer}({grads})"
+    if kind == "scaled_step":
+        return f"{detail}.step({plan.optimizer}, {grads})"
+    if kind == "taped":
+        given = "".join(
+            f", {code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT))}" for a in call.args
+        )
+        assert isinstance(call.func, cst.Attribute)
+        return f"{spelling.name('helpers.backward')}({code(call.func.value)}{given})"
+    if kind == "own_zero":
+        return f"{spelling.name('helpers.ParameterGradients')}({detail}).clear()"
+    if kind.startswith("own_"):
+        scaler, _, optimizer = detail.rpartition(" ")
+        kept = f"{spelling.name('helpers.ParameterGradients')}({optimizer}.parameters)"
+        if kind == "own_step" and plan.may_freeze:
+            return f"{spelling.name('helpers.update')}({optimizer}, {kept}.values)"
+        if kind == "own_step":
+            return f"{optimizer}({kept}.values)"
+        if kind == "own_unscale":
+            return f"{kept}.values = {scaler}.unscale({kept}.values)"
+        return f"{scaler}.step({optimizer}, {kept}.values)"
+    if kind == "unscale":
+        return f"{grads} = {detail}.unscale({grads})"
+    bound = _argument(call, 1, ("max_norm", "clip_value"))
+    if kind == "clip_value":
+        return f"{grads} = {spelling.name('helpers.clip_grad_value')}({grads}, {bound})"
+    norm = _argument(call, 2, ("norm_type",))
+    if norm in ("", "2", "2.0") and not target:
+        return f"{grads} = {spelling.name('mindspore.ops.clip_by_global_norm')}({grads}, {bound})"
+    rest = f", norm_type={norm}" if norm else ""
+    helper = f"{spelling.name('helpers.clip_grad_norm')}({grads}, {bound}{rest})"
+    return f"{grads}, {target or '_'} = {helper}"
+
+
+def _argument(call: cst.Call, position: int, names: tuple[str, ...]) -> str:
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value in names:
+            return code(argument.value)
+    plain = [argument for argument in call.args if argument.keyword is None]
+    return code(plain[position].value) if len(plain) > position else ""
+
+
+def _blank_before(statement: Statement) -> Statement:
+    return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+
+
+def as_list(call: cst.Call) -> cst.Call:
+    """`sum(x for x in losses)` with a list: Graph mode does not compile a generator."""
+    if len(call.args) != 1 or not isinstance(call.func, cst.Name):
+        return call
+    value = call.args[0].value
+    if call.func.value not in ("sum", "max", "min") or not isinstance(value, cst.GeneratorExp):
+        return call
+    made = cst.ListComp(elt=value.elt, for_in=value.for_in)
+    return call.with_changes(args=[call.args[0].with_changes(value=made)])

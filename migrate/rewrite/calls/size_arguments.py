@@ -1,0 +1,69 @@
+"""Sizes of windows and edges: torch takes lists for them, MindSpore only tuples, and a plain number
+where there is one axis.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from migrate.resolve.values import ListOf, TupleOf, options_of
+from migrate.rewrite.calls.call import Call, Refusal, Slot
+from migrate.syntax.nodes import as_tuple, literal
+
+_SIZES = ("kernel_size", "stride", "padding", "output_padding", "dilation", "output_size")
+
+
+def settle_sizes(call: Call) -> None:
+    """Give every size the form that MindSpore takes, or leave it to the helper that asks at run
+    time.
+    """
+    if not (call.target or call.emit or call.overload.rules):
+        return  # the helper is the only form, and takes them all
+    one_axis = call.entry.torch.endswith("1d")
+    for name in _SIZES:
+        if name in call.slots:
+            slot = call.slots[name]
+            _settle_number(call, slot) if one_axis else _settle_tuple(call, slot)
+
+
+def _settle_tuple(call: Call, slot: Slot) -> None:
+    if isinstance(slot.value, cst.List):
+        _put(slot, as_tuple(slot.value))
+        return
+    lists = [isinstance(kind, ListOf) and kind.kind == "list" for kind in options_of(slot.type)]
+    if all(lists):
+        _put(slot, cst.Call(func=cst.Name("tuple"), args=[cst.Arg(slot.value)]))
+    elif any(lists) and call.helper:
+        raise Refusal(f"{slot.name} may be a list", "pass a tuple")
+
+
+def _settle_number(call: Call, slot: Slot) -> None:
+    if isinstance(slot.value, cst.List | cst.Tuple) and len(slot.value.elements) == 1:
+        _put(slot, slot.value.elements[0].value)
+        return
+    several = any(isinstance(kind, ListOf | TupleOf) for kind in options_of(slot.type))
+    if several and literal(slot.value) is None and call.helper:
+        raise Refusal(f"{slot.name} may be a tuple", "pass a number")
+
+
+def _put(slot: Slot, value: cst.BaseExpression) -> None:
+    slot.value = value
+    if slot.source is not None:
+        slot.source = slot.source.with_changes(value=value)
+
+
+def with_constant_sizes(call: Call, arguments: list[cst.Arg]) -> list[cst.Arg]:
+    """Sizes in written lists as tuples: a graph takes the numbers of a list for variables."""
+    if call.entry.kind == "class" or call.signature is None:
+        return arguments
+    names = [parameter.name for parameter in call.signature.positional]
+    changed = []
+    for position, argument in enumerate(arguments):
+        if argument.star:
+            return arguments
+        place = names[position] if position < len(names) else ""
+        name = argument.keyword.value if argument.keyword is not None else place
+        if name in _SIZES and isinstance(argument.value, cst.List):
+            argument = argument.with_changes(value=as_tuple(argument.value))
+        changed.append(argument)
+    return changed

@@ -1,0 +1,101 @@
+"""Buffers and parameters that get a new value: MindSpore's buffers take none, and a Parameter
+keeps its place by its name.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.import_planner import ImportPlanner
+from migrate.syntax.nodes import fill, in_quotes
+from migrate.syntax.text import code
+
+KEEPS_VALUE = frozenset({"requires_grad_", "detach_", "share_memory_"})  # for all their names
+_METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def find_stateful_buffers(tree: ast.Module) -> dict[int, str]:
+    """register_buffer calls -> the names they register, for names that something writes to."""
+    registered: dict[int, str] = {}
+    written: set[str] = set()
+    for node in nodes_of(tree, ast.Call, ast.Assign, ast.AugAssign):
+        if isinstance(node, ast.Call):
+            name = _registered(node)
+            if name:
+                registered[id(node)] = name
+            elif _changes_in_place(node):
+                written |= _attributes(node.func.value)  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                written |= _attributes(target)
+        elif isinstance(node, ast.AugAssign):
+            written |= _attributes(node.target)
+    return {call: name for call, name in registered.items() if name in written}
+
+
+def without_value(tree: ast.Module) -> set[str]:
+    """Buffers that are None at first: plain attributes, which get a new tensor each time."""
+    return {
+        _registered(node)
+        for node in nodes_of(tree, ast.Call)
+        if _registered(node)
+        and isinstance(node.args[1], ast.Constant)
+        and node.args[1].value is None
+    }
+
+
+def _registered(node: ast.Call) -> str:
+    """`self.register_buffer("mean", ...)`: the name it gives."""
+    if (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr == "register_buffer"
+        and len(node.args) > 1
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, str)
+        and node.args[0].value.isidentifier()
+    ):
+        return node.args[0].value
+    return ""
+
+
+def _changes_in_place(node: ast.Call) -> bool:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return name.endswith("_") and not name.endswith("__") and name not in KEEPS_VALUE
+
+
+def _attributes(target: ast.expr) -> set[str]:
+    """The attributes that an assignment to this target changes."""
+    if isinstance(target, ast.Tuple | ast.List):
+        return {name for part in target.elts for name in _attributes(part)}
+    while isinstance(target, ast.Subscript | ast.Starred | ast.Call) or (
+        isinstance(target, ast.Attribute) and target.attr == "data"
+    ):
+        target = target.func if isinstance(target, ast.Call) else target.value
+        if isinstance(target, ast.Attribute) and target.attr.endswith("_"):
+            target = target.value  # self.mean.mul_(0.9).add_(...)
+    return {target.attr} if isinstance(target, ast.Attribute) else set()
+
+
+def as_parameter(
+    name: str, receiver: cst.BaseExpression, call: cst.Call, spelling: ImportPlanner
+) -> cst.Assign:
+    """`self.mean = helpers.buffer(zeros, "mean")`, for a buffer that is given new values."""
+    value = call.args[1].value
+    if code(value) != "None":
+        quoted = in_quotes(f"'{name}'", spelling.quote)
+        helper = spelling.name("helpers.buffer")
+        value = fill(f"{helper}({{value}}, {quoted})", {"value": value}, str)
+    target = cst.Attribute(value=receiver, attr=cst.Name(name))
+    return cst.Assign(targets=[cst.AssignTarget(target)], value=value)
+
+
+def replaced_parameter(target: cst.Attribute, made: cst.Call, spelling: ImportPlanner) -> cst.Expr:
+    """`layer.weight = nn.Parameter(w)`: in MindSpore the new one must bear the old one's name."""
+    quoted = in_quotes(f"'{target.attr.value}'", spelling.quote)
+    helper = spelling.name("helpers.set_parameter")
+    call = fill(f"{helper}({{layer}}, {quoted})", {"layer": target.value}, str)
+    assert isinstance(call, cst.Call)
+    return cst.Expr(call.with_changes(args=[*call.args, *made.args]))

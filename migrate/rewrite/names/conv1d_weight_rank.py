@@ -1,0 +1,115 @@
+"""The weight of a Conv1d, which MindSpore keeps with a height of one: (out, in, 1, kernel).
+
+As a whole it is the same parameter: an initialization, an optimizer or a change of every value
+does not ask for its shape. Who looks at its axes gets it without the one in between.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from migrate.rewrite.context import Context
+from migrate.syntax.ast_index import all_nodes
+
+FLAT = ("torch.nn.Conv1d.weight", "torch.nn.ConvTranspose1d.weight")
+_HEIGHT = 2  # the axis that torch's weight has not
+_WITHOUT_SHAPE = frozenset(
+    """
+    device dtype fill_ grad is_leaf nelement normal_ numel requires_grad requires_grad_ uniform_
+    zero_
+    """.split()  # noqa: SIM905
+)
+_WHOLE_IN_CALLS = ("torch.nn.init.", "torch.nn.utils.", "torch.optim.")
+
+
+def flat_weights(tree: ast.Module, context: Context) -> set[int]:
+    """Where such a weight is read by its axes; where its shape may be written to, a finding."""
+    nodes = [
+        usage.node
+        for usage in context.usages.values()
+        if any(api in FLAT for api in (usage.api, *usage.alternatives))
+    ]
+    if not nodes:
+        return set()
+    parents = {id(child): n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
+    found: set[int] = set()
+    for node in nodes:
+        use = _use(node, parents, tree, context)
+        if use == "axes":
+            found.add(id(node))
+        elif use == "unclear":
+            context.flag(
+                node,
+                "MS302",
+                "the weight of MindSpore's Conv1d has the shape (out, in, 1, kernel)",
+                "see that nothing here counts on three axes",
+                FLAT[0],
+            )
+    return found
+
+
+def _use(node: ast.AST, parents: dict[int, ast.AST], tree: ast.Module, context: Context) -> str:
+    """How a weight is used: as a "whole", by its "axes", or "unclear"."""
+    parent = parents.get(id(node))
+    while isinstance(parent, ast.Attribute) and parent.attr == "data":
+        node, parent = parent, parents.get(id(parent))
+    if isinstance(parent, ast.keyword):
+        parent = parents.get(id(parent))
+    if isinstance(parent, ast.Attribute):
+        return _of_member(parent, parents)
+    if isinstance(parent, ast.Call):
+        return _of_argument(parent, context)
+    if isinstance(parent, ast.Subscript):
+        return "axes" if isinstance(parent.ctx, ast.Load) else "unclear"
+    if isinstance(parent, ast.Compare) and isinstance(parent.ops[0], ast.Is | ast.IsNot):
+        return "whole"
+    if isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Compare):
+        return "axes"
+    if isinstance(parent, ast.Assign) and node is parent.value:
+        names = [target.id for target in parent.targets if isinstance(target, ast.Name)]
+        changed = len(names) != len(parent.targets) or any(_is_changed(n, tree) for n in names)
+        return "unclear" if changed else "axes"
+    kept = isinstance(parent, ast.List | ast.Tuple | ast.Dict | ast.If | ast.BoolOp | ast.Delete)
+    return "whole" if kept or isinstance(getattr(node, "ctx", None), ast.Store) else "unclear"
+
+
+def _of_member(member: ast.Attribute, parents: dict[int, ast.AST]) -> str:
+    """`weight.size(0)` is the same in both; `weight.mul_(mask)` asks for the mask's shape."""
+    if member.attr in _WITHOUT_SHAPE:
+        return "whole"
+    around = parents.get(id(member))
+    if member.attr.endswith("_"):
+        numbers = isinstance(around, ast.Call) and all(
+            isinstance(a, ast.Constant | ast.UnaryOp) for a in around.args
+        )
+        return "whole" if numbers else "unclear"
+    if member.attr == "shape" and isinstance(around, ast.Subscript):
+        return "whole" if _is_before_height(around.slice) else "axes"
+    if member.attr == "size" and isinstance(around, ast.Call) and around.args:
+        return "whole" if _is_before_height(around.args[0]) else "axes"
+    return "axes"
+
+
+def _is_before_height(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and index.value in range(_HEIGHT)
+
+
+def _of_argument(call: ast.Call, context: Context) -> str:
+    usage = context.usage(call.func)
+    if usage is not None:
+        axes = usage.api == "torch.nn.init.dirac_" or not usage.api.startswith(_WHOLE_IN_CALLS)
+        return "axes" if axes else "whole"
+    builtin = isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)
+    return "whole" if builtin else "unclear"
+
+
+def _is_changed(name: str, tree: ast.Module) -> bool:
+    """The name's value may be changed in place somewhere in the file."""
+    return any(
+        isinstance(inner, ast.Name) and inner.id == name
+        for node in all_nodes(tree)
+        if isinstance(node, ast.Subscript | ast.Attribute)
+        if not isinstance(node.ctx, ast.Load) or getattr(node, "attr", "").endswith("_")
+        for inner in ast.walk(node)
+    )

@@ -1,0 +1,34 @@
+"""`backup[name] = p.data`, and then `p.data = other`: torch puts another tensor in the parameter's
+place, MindSpore writes over it. What was kept must be a copy.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.plan.names import statements_below
+from migrate.syntax.ast_index import all_nodes
+
+
+def replaced_later(tree: ast.Module) -> set[int]:
+    """Every `p.data` that a statement keeps in a function which gives `p.data` another value."""
+    found: set[int] = set()
+    for function in all_nodes(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+            continue
+        below = [statement for _, statement in statements_below(function.body)]
+        statements = [node for node in below if isinstance(node, ast.Assign)]
+        replaced = {
+            ast.unparse(target)
+            for statement in statements
+            for target in statement.targets
+            if isinstance(target, ast.Attribute) and target.attr == "data"
+        }
+        found |= {
+            id(statement.value)
+            for statement in statements
+            if isinstance(statement.value, ast.Attribute)
+            and statement.value.attr == "data"
+            and ast.unparse(statement.value) in replaced
+        }
+    return found

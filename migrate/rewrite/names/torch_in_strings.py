@@ -1,0 +1,118 @@
+"""torch in text that the program runs or looks up: `eval("nn." + name)`, `"torch.nn.Conv2d"`."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import libcst as cst
+
+from migrate.plan.insert import StepRewriter
+from migrate.resolve.values import External
+from migrate.rewrite.calls.call import Refusal
+from migrate.syntax.ast_index import nodes_of
+
+_RUNS_TEXT = frozenset({"eval", "exec", "import_module", "__import__"})
+_PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
+
+
+class TextMentions(StepRewriter):
+    """Flags them: no name in the tree says what the text will mean."""
+
+    _texts: dict[str, list[ast.Constant]] | None = None  # dotted names of APIs, in their order
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+        partner = self.partner(original_node)
+        if isinstance(partner, ast.Call) and _called(partner) in _RUNS_TEXT:
+            named = next(filter(self._names_torch, map(str, _texts_in(partner))), "")
+            if named:
+                reason = f"text is run that names torch: {named.strip()!r}"
+                step = "write out what it can be: {'ReLU': nn.ReLU, ...}[name]"
+                self.flag(partner, Refusal(reason, step, "MS317"))
+            elif self._makes_layers(partner):
+                reason = "the text decides what is called, and nn means MindSpore's in it now"
+                step = "look the text up first: {'nn.Upsample': nn.Upsample, ...}"
+                self.flag(partner, Refusal(reason, step, "MS317"))
+        return super().leave_Call(original_node, updated_node)
+
+    def _makes_layers(self, call: ast.Call) -> bool:
+        """`m = eval(m)`, then `m(*args)`, in a file that calls a part of torch by a short name."""
+        scope = self.context.resolution.scope
+        if _called(call) != "eval" or not call.args or scope is None or self.function is None:
+            return False
+        if not any(self._names_torch(name) for name in scope.frame.imports if name != "torch"):
+            return False
+        results = {
+            target.id
+            for node in ast.walk(self.function)
+            if isinstance(node, ast.Assign) and any(part is call for part in ast.walk(node.value))
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        return any(
+            isinstance(node, ast.Call)
+            and (node.func is call or getattr(node.func, "id", "") in results)
+            for node in ast.walk(self.function)
+        )
+
+    def leave_SimpleString(
+        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+    ) -> cst.BaseExpression:
+        if self._annotations:  # a quoted type, which is ported
+            return super().leave_SimpleString(original_node, updated_node)
+        # Nearly every string is told by its first letters.
+        if "torch" in original_node.value and _PATH.fullmatch(original_node.value[1:-1]):
+            same = self._api_texts().get(original_node.value[1:-1])
+            if same and id(node := same.pop(0)) not in self._arguments():
+                reason = f"the text {original_node.value} names a torch API"
+                step = "name MindSpore's in its place, or the ported class itself"
+                self.flag(node, Refusal(reason, step, "MS317"))
+        return updated_node
+
+    def _arguments(self) -> set[int]:
+        """What torch's own functions are given: their rows say what a text means there."""
+        calls = (usage.call for usage in self.context.usages.values() if usage.call is not None)
+        return {id(argument) for call in calls for argument in call.args}
+
+    def _names_torch(self, text: str) -> bool:
+        """Whether the text begins with a name that stands for torch, or for a part of it."""
+        head = re.match(r"\s*(\w+)", text)
+        if head is None:
+            return False
+        scope = self.context.resolution.scope
+        value = scope.frame.imports.get(head[1]) if scope else None
+        name = value.name if isinstance(value, External) else head[1]
+        return name.partition(".")[0] in self.context.table.roots
+
+    def _api_texts(self) -> dict[str, list[ast.Constant]]:
+        if self._texts is None:
+            self._texts = {}
+            scope = self.context.resolution.scope
+            strings = [
+                node
+                for node in (nodes_of(scope.tree, ast.Constant) if scope else ())
+                if isinstance(node.value, str) and self._is_api(node.value)
+            ]
+            for node in sorted(strings, key=lambda found: (found.lineno, found.col_offset)):
+                self._texts.setdefault(str(node.value), []).append(node)
+        return self._texts
+
+    def _is_api(self, text: str) -> bool:
+        known = _PATH.fullmatch(text) and text.partition(".")[0] in self.context.table.roots
+        return bool(known) and self.context.table.get(text) is not None
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    if isinstance(function, ast.Name):
+        return function.id
+    return function.attr if isinstance(function, ast.Attribute) else ""
+
+
+def _texts_in(call: ast.Call) -> list[str]:
+    nodes = [node for argument in call.args for node in ast.walk(argument)]
+    return [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]

@@ -1,0 +1,1 @@
+"""Statements and the blocks around them, and the comments that they carry."""

@@ -1,0 +1,92 @@
+"""`nearest[mask] = found[mask]` in code that may be compiled: Graph mode writes only numbers to the
+places of a mask, so the whole tensor is chosen anew.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.resolve.values import is_tensor
+from migrate.rewrite.tensors.aliases import alias_could_see
+from migrate.rewrite.tensors.bitwise_not import is_boolean
+from migrate.rewrite.tensors.stateful_item_writes import KeptItems
+from migrate.syntax.nodes import expression
+from migrate.syntax.text import code
+
+
+class MaskedWrites(KeptItems):
+    """Rebinds the name of a tensor that is written to by a mask."""
+
+    _module_body: ast.Module | None = None
+
+    def around(self) -> ast.AST | None:
+        """The function that a statement stands in, or the module's own statements."""
+        if self.function is not None or self.context.resolution.scope is None:
+            return self.function
+        if self._module_body is None:
+            body = self.context.resolution.scope.tree.body
+            scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+            self._module_body = ast.Module([s for s in body if not isinstance(s, scopes)], [])
+        return self._module_body
+
+    def written_by_mask(
+        self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign
+    ) -> cst.Assign | None:
+        """`x = helpers.where_masked(x, mask, values)`; None for any other statement."""
+        partner = self.partner(original)
+        target = partner.targets[0] if isinstance(partner, ast.Assign) else None
+        if isinstance(partner, ast.AugAssign):
+            target = partner.target
+        place = updated.targets[0].target if isinstance(updated, cst.Assign) else updated.target
+        if not isinstance(target, ast.Subscript) or not isinstance(place, cst.Subscript):
+            return None
+        assert isinstance(partner, ast.Assign | ast.AugAssign)
+        if not self._is_due(target, partner) or not isinstance(place.slice[0].slice, cst.Index):
+            return None
+        name, mask = code(place.value), code(place.slice[0].slice.value)
+        value = code(updated.value)
+        if isinstance(updated, cst.AugAssign):
+            sign = code(updated.operator).strip().rstrip("=")
+            value = f"{name}[{mask}] {sign} ({value})"
+        elif _same_mask(partner.value, target.slice):
+            assert isinstance(updated.value, cst.Subscript)
+            helper = self.spelling.name("helpers.where_masked")
+            new = f"{helper}({name}, {mask}, {code(updated.value.value)})"
+            return updated.with_changes(targets=[_target(name)], value=expression(new))
+        new = f"{self.spelling.name('helpers.put_masked')}({name}, {mask}, {value})"
+        return cst.Assign(targets=[_target(name)], value=expression(new))
+
+    def _is_due(self, target: ast.Subscript, statement: ast.Assign | ast.AugAssign) -> bool:
+        value = statement.value
+        return (
+            isinstance(target.value, ast.Name)
+            and is_made_here(target.value.id, self.function)
+            and is_tensor(self.context.type(target.value))
+            and not isinstance(target.slice, ast.Tuple | ast.Slice | ast.Constant)
+            and is_boolean(target.slice, self.function)
+            and (is_tensor(self.context.type(value)) or isinstance(statement, ast.AugAssign))
+            and self.is_compiled(self.function)
+            and not alias_could_see(target, self.function)
+        )
+
+
+def is_made_here(name: str, function: ast.AST | None) -> bool:
+    """A variable of this function alone: whoever gave a parameter would miss the change."""
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+        for node in ast.walk(function or ast.Module([], []))
+    ) and not any(
+        isinstance(node, ast.arg) and node.arg == name
+        for node in ast.walk(function or ast.Module([], []))
+    )
+
+
+def _same_mask(value: ast.expr, mask: ast.expr) -> bool:
+    return isinstance(value, ast.Subscript) and ast.unparse(value.slice) == ast.unparse(mask)
+
+
+def _target(name: str) -> cst.AssignTarget:
+    return cst.AssignTarget(cst.Name(name))

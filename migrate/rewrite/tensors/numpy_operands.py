@@ -1,0 +1,122 @@
+"""`np.sqrt(2) * x`: numpy takes a MindSpore tensor for an array, and its gradient is lost.
+
+torch's tensors tell numpy to leave such an operation to them.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.resolve.numpy_results import is_numpy
+from migrate.resolve.values import Instance, Known, is_tensor, options_of
+from migrate.rewrite.context import Context
+from migrate.rewrite.tensors.partial_operators import PartialOperators, Spine
+from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.nodes import expression
+from migrate.syntax.text import code
+
+_NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.bool"})
+# Builtins that give a number for numbers.
+_OF_NUMBERS = frozenset({"abs", "float", "int", "max", "min", "pow", "round"})
+
+
+class NumpyOperands(PartialOperators):
+    """Makes Python numbers of numpy's, and tensors of its arrays, before a tensor meets them."""
+
+    def leave_BinaryOperation(
+        self, original_node: cst.BinaryOperation, updated_node: cst.BinaryOperation
+    ) -> cst.BaseExpression:
+        if self._numpy_left is None:
+            scope = self.context.resolution.scope
+            self._numpy_left = find_numpy_operands(scope.tree, self.context) if scope else {}
+        depth, leaf = 0, original_node.left
+        while isinstance(leaf, cst.BinaryOperation):
+            depth, leaf = depth + 1, leaf.left
+        is_number = self._numpy_left.get((id(self.partner(leaf)), depth))
+        if is_number is None:
+            return super().leave_BinaryOperation(original_node, updated_node)
+        name = "float" if is_number else self.spelling.name("helpers.from_numpy_operand")
+        bare = updated_node.left.with_changes(lpar=[], rpar=[])
+        return updated_node.with_changes(left=cst.Call(func=expression(name), args=[cst.Arg(bare)]))
+
+    def leave_Slice(self, original_node: cst.Slice, updated_node: cst.Slice) -> cst.Slice:
+        """`x[:, top:bottom]` with bounds that numpy computed: MindSpore takes Python's integers."""
+        changed: dict[str, cst.BaseExpression] = {}
+        for side in ("lower", "upper"):
+            old, new = getattr(original_node, side), getattr(updated_node, side)
+            if isinstance(new, cst.Call) and code(new.func) == "int":
+                continue
+            if isinstance(old, cst.Name | cst.Attribute | cst.Call) and is_numpy_value(
+                self.context.type(self.partner(old))
+            ):
+                bare = new.with_changes(lpar=[], rpar=[])
+                changed[side] = cst.Call(func=cst.Name("int"), args=[cst.Arg(bare)])
+        return updated_node.with_changes(**changed) if changed else updated_node
+
+    def leave_Index(self, original_node: cst.Index, updated_node: cst.Index) -> cst.Index:
+        """`x[rows, columns]` with numpy's arrays: MindSpore takes tensors and Python's integers."""
+        if self._numpy_indices is None:
+            scope = self.context.resolution.scope
+            self._numpy_indices = find_numpy_indices(scope.tree, self.context) if scope else set()
+        leaf = original_node.value
+        while isinstance(leaf, cst.Subscript):
+            leaf = leaf.value
+        if id(self.partner(leaf)) not in self._numpy_indices:
+            return updated_node
+        name = self.spelling.name("helpers.numpy_index")
+        bare = updated_node.value.with_changes(lpar=[], rpar=[])
+        return updated_node.with_changes(
+            value=cst.Call(func=expression(name), args=[cst.Arg(bare)])
+        )
+
+
+def find_numpy_indices(tree: ast.Module, context: Context) -> set[int]:
+    """What numpy made and stands between the brackets of a tensor: the name that it begins with."""
+    found: set[int] = set()
+    for node in nodes_of(tree, ast.Subscript):
+        if is_tensor(context.type(node.value)):
+            index = node.slice
+            for part in index.elts if isinstance(index, ast.Tuple) else [index]:
+                if is_numpy_value(context.type(part)):
+                    while isinstance(part, ast.Subscript):
+                        part = part.value
+                    found.add(id(part))
+    return found
+
+
+def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]:
+    """Left operands that numpy made, beside a tensor; True where it is surely one number."""
+    found: dict[Spine, bool] = {}
+    for node in nodes_of(tree, ast.BinOp):
+        if is_tensor(context.type(node.right)) and is_numpy_value(context.type(node.left)):
+            depth, leaf = 0, node.left
+            while isinstance(leaf, ast.BinOp):
+                depth, leaf = depth + 1, leaf.left
+            found[id(leaf), depth] = is_number(node.left, context)
+    return found
+
+
+def is_numpy_value(value: object) -> bool:
+    return any(
+        isinstance(option, Instance) and is_numpy(option.cls)
+        for option in options_of(value)  # type: ignore[arg-type]
+    )
+
+
+def is_number(node: ast.expr, context: Context) -> bool:
+    """A function of numbers gives a number."""
+    if isinstance(node, ast.UnaryOp):
+        return is_number(node.operand, context)
+    if isinstance(node, ast.BinOp):
+        return is_number(node.left, context) and is_number(node.right, context)
+    if isinstance(node, ast.Call) and (
+        is_numpy_value(context.type(node)) or getattr(node.func, "id", "") in _OF_NUMBERS
+    ):
+        return bool(node.args) and all(is_number(argument, context) for argument in node.args)
+    return all(
+        (isinstance(option, Instance) and option.cls in _NUMBERS)
+        or (isinstance(option, Known) and isinstance(option.value, int | float))
+        for option in options_of(context.type(node))
+    )

@@ -1,0 +1,170 @@
+"""Tensors that a Cell keeps from call to call and changes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+from migrate.resolve.values import ProjectClass, is_tensor
+from migrate.rewrite.cells.buffers import KEEPS_VALUE
+from migrate.rewrite.context import Context
+from migrate.syntax.ast_index import all_nodes
+
+_HARMLESS = frozenset({"shape", "dtype", "device", "ndim", "size", "dim", "numel", "clone"})
+Methods = dict[str, ast.FunctionDef]
+
+
+def _methods(cls: ProjectClass) -> Methods:
+    return {m.name: m for m in cls.node.body if isinstance(m, ast.FunctionDef)}
+
+
+def _writes(method: ast.FunctionDef) -> Iterator[tuple[str, ast.AST]]:
+    """The attributes of self that a method changes, with the statements or calls that do it."""
+    for node in ast.walk(method):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                targets += target.elts if isinstance(target, ast.Tuple) else [target]
+        elif isinstance(node, ast.AugAssign):
+            targets = [node.target]
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr.endswith("_")
+            and not node.func.attr.startswith("_")
+            and node.func.attr not in KEEPS_VALUE
+        ):
+            targets = [_innermost(node.func.value)]
+        for part in targets:
+            name = _own_attribute(part)
+            if name:
+                yield name, node
+
+
+def _innermost(node: ast.expr) -> ast.expr:
+    """x of `x.mul_(a).add_(b)`."""
+    while (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr.endswith("_")
+    ):
+        node = node.func.value
+    return node
+
+
+def _own_attribute(node: ast.expr) -> str:
+    while isinstance(node, ast.Subscript) or getattr(node, "attr", "") == "data":
+        node = node.value  # type: ignore[attr-defined]
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.attr if node.value.id == "self" else ""
+    return ""
+
+
+def is_kept_tensor(place: ast.expr, context: Context) -> bool:
+    """`self.cache`, an attribute of a Module that holds a tensor."""
+    return (
+        isinstance(place, ast.Attribute)
+        and _own_attribute(place) == place.attr
+        and is_tensor(context.type(place))
+    )
+
+
+def runs_in_forward(function: ast.AST | None, context: Context) -> bool:
+    """`forward`, or a method of the same class that it calls, directly or not."""
+    methods = _class_methods(function, context)
+    return function in _reached(methods, "forward")
+
+
+def _class_methods(function: ast.AST | None, context: Context) -> Methods:
+    for cls in context.module_classes.values():
+        methods = _methods(cls)
+        if function in methods.values():
+            return methods
+    return {}
+
+
+def _reached(methods: Methods, start: str) -> list[ast.FunctionDef]:
+    found: list[ast.FunctionDef] = []
+    pending = [start]
+    while pending:
+        method = methods.get(pending.pop())
+        if method is not None and method not in found:
+            found.append(method)
+            pending += [name for name, _ in _own_calls(method)]
+    return found
+
+
+def _own_calls(method: ast.AST) -> Iterator[tuple[str, ast.Attribute]]:
+    for node in all_nodes(method):
+        if node.__class__ is ast.Attribute and _own_attribute(node) == node.attr:
+            yield node.attr, node
+
+
+# Old values -------------------------------------------------------------------------------------
+
+
+def old_values(function: ast.AST | None, context: Context, stateful: Collection[str]) -> set[int]:
+    """Reads of a changing buffer whose value is still needed when the buffer has changed.
+
+    `old = self.state` in front of the change, `return self.state` for the next call to change, or
+    `x * self.state`, whose gradient needs the state as it was.
+    """
+    methods = _class_methods(function, context)
+    if not isinstance(function, ast.FunctionDef) or function not in methods.values():
+        return set()
+    parents = {id(c): p for p in ast.walk(function) for c in ast.iter_child_nodes(p)}
+    changes = list(_changes(function, methods))
+    found: set[int] = set()
+    for name, node in _own_calls(function):
+        lines = [at for changed, at in changes if changed == name]
+        if not lines or not isinstance(node.ctx, ast.Load) or name not in stateful:
+            continue
+        parent = parents.get(id(node))
+        if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
+            continue
+        if isinstance(parent, ast.Attribute) and (
+            parent.attr in _HARMLESS or parent.attr.endswith("_") or parent.attr == "data"
+        ):
+            continue
+        statement = node
+        while not isinstance(statement, ast.stmt):
+            statement = parents[id(statement)]  # type: ignore[assignment]
+        later = any(
+            at.lineno > (statement.end_lineno or 0)
+            and not _exclusive(_branches(at, parents), _branches(statement, parents))
+            for at in lines
+        )
+        if later or (isinstance(statement, ast.Return) and _is_given_as_it_is(parent)):
+            found.add(id(node))
+    return found
+
+
+def _changes(function: ast.FunctionDef, methods: Methods) -> Iterator[tuple[str, ast.expr]]:
+    """Names that the function changes, itself or through methods it calls, and where."""
+    for name, node in _writes(function):
+        yield name, node  # type: ignore[misc]
+    for called, node in _own_calls(function):
+        if called in methods:
+            for method in _reached(methods, called):
+                if method is not function:
+                    for name, _ in _writes(method):
+                        yield name, node
+
+
+def _is_given_as_it_is(parent: ast.AST | None) -> bool:
+    return isinstance(parent, ast.Return | ast.Tuple | ast.List | ast.Dict)
+
+
+def _branches(node: ast.AST, parents: dict[int, ast.AST]) -> dict[int, bool]:
+    """The ifs around a node, and whether it stands in their else."""
+    found: dict[int, bool] = {}
+    while id(node) in parents:
+        parent = parents[id(node)]
+        if isinstance(parent, ast.If):
+            found[id(parent)] = node in parent.orelse
+        node = parent
+    return found
+
+
+def _exclusive(left: dict[int, bool], right: dict[int, bool]) -> bool:
+    return any(right.get(test, side) != side for test, side in left.items())

@@ -1,0 +1,58 @@
+"""`x[..., ::2, 1::2]`: MindSpore's CPU has no gradient for slices with a step, but for gather."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from migrate.syntax.import_planner import ImportPlanner
+from migrate.syntax.nodes import expression
+from migrate.syntax.text import code
+
+
+def with_gathered_steps(node: cst.Subscript, spelling: ImportPlanner) -> cst.BaseExpression | None:
+    """The subscript with its stepped slices taken first; None where nothing has a step."""
+    parts = [element.slice for element in node.slice]
+    if not any(map(_has_step, parts)):
+        return None
+    dims = _dimensions(parts)
+    if dims is None:
+        return None
+    helper = spelling.name("helpers.every")
+    text = code(node.value)
+    rest: list[str] = []
+    for part, dim in zip(parts, dims, strict=True):
+        if isinstance(part, cst.Slice) and _has_step(part):
+            lower, upper = (code(b) if b is not None else "None" for b in (part.lower, part.upper))
+            assert part.step is not None
+            text = f"{helper}({text}, {dim}, {lower}, {upper}, {code(part.step)})"
+            rest.append(":")
+        else:
+            rest.append(code(part))
+    while rest and rest[-1] in (":", "..."):
+        rest.pop()
+    if all(index in (":", "...") for index in rest):
+        return expression(text)
+    return expression(f"{text}[{', '.join(rest)}]")
+
+
+def _has_step(part: cst.BaseSlice) -> bool:
+    return isinstance(part, cst.Slice) and part.step is not None and code(part.step) != "1"
+
+
+def _dimensions(parts: list[cst.BaseSlice]) -> list[int] | None:
+    """The dimension that each part takes, counted from the end behind an ellipsis."""
+    texts = [code(part) for part in parts]
+    if texts.count("...") > 1:
+        return None
+    dims: list[int] = []
+    behind = texts.index("...") if "..." in texts else len(parts)
+    taken = 0
+    for text in texts[: behind + 1]:
+        dims.append(taken)
+        taken += text != "None"
+    after = texts[behind + 1 :]
+    left = -sum(text != "None" for text in after)
+    for text in after:
+        dims.append(left)
+        left += text != "None"
+    return dims
