@@ -13,11 +13,11 @@ from migrate.analyze import graph_limits, inplace, packages
 from migrate.analyze.judge import judge
 from migrate.analyze.model import FileReport, Options, Place, Sign
 from migrate.analyze.places import Placer
-from migrate.analyze.reach import Reach
 from migrate.collection import no_collection
 from migrate.findings import make_finding
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve import FileResolution, Resolver
+from migrate.resolve.torch_reach import TorchReach
 from migrate.table import Table, TableError
 
 # Syntax trees hold no cycles, so the collector would walk them for nothing; what cycles there are
@@ -40,7 +40,7 @@ class Analyser:
         self._options = options
         self._project = project
         self._resolver = Resolver(project, table)
-        self._reach = Reach(project, table.packages)
+        self._reach = TorchReach(project, table.packages)
         self._since_collection = 0
 
     def report(self, source: SourceFile) -> FileReport:

@@ -31,7 +31,7 @@ from migrate.graph_mode.localize_self_attr import localize_self_attr, multi_writ
 from migrate.graph_mode.split_and import split_and
 from migrate.graph_mode.split_call_tuple import split_call_tuple
 from migrate.plan.split_closure import split_closure
-from migrate.project import ReadProblem, SourceFile
+from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import Resolver
 from migrate.resolve.members import class_is_module
 from migrate.rewrite.context import Context
@@ -84,6 +84,16 @@ class PortedFile:
         """The text as bytes, in the file's own encoding and line ends."""
         text = self.text if self.newline == "\n" else self.text.replace("\n", self.newline)
         return text.encode(self.encoding)
+
+
+def unported_file(source: SourceFile) -> PortedFile:
+    """A file that cannot meet torch: as it is, but for what keeps Python from reading it."""
+    try:
+        text = source.read()
+        parse(source, text)
+        return PortedFile(source, text)
+    except ReadProblem as problem:
+        return PortedFile(source, "", problem=problem.finding)
 
 
 def port_file(

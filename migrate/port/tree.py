@@ -20,10 +20,11 @@ from migrate.emit.helper_location import helper_locations
 from migrate.errors import RequestError
 from migrate.findings import Finding
 from migrate.plan.project_flags import formats_values
-from migrate.port.file import PortedFile, port_file
+from migrate.port.file import PortedFile, port_file, unported_file
 from migrate.port.local_models import ModelFile, is_edited, with_local_models
 from migrate.project import Project, SourceFile
 from migrate.resolve import Resolver
+from migrate.resolve.torch_reach import TorchReach
 from migrate.syntax.import_planner import HELPER_MODULE
 from migrate.table import Table
 
@@ -149,6 +150,8 @@ def _port_some(
 
         return [_as_it_is(source, partial(npu_file, source)) for source, _ in work]
     resolver = Resolver(project, table)
+    reach = TorchReach(project, table.packages)
+    alone = len(project.files) == 1  # asked for by name: who calls it is not known
     return [
         _as_it_is(
             source,
@@ -161,6 +164,8 @@ def _port_some(
                 input_shapes=options.input_shapes,
             ),
         )
+        if alone or reach.concerns(source)
+        else unported_file(source)
         for source, line in work
     ]
 

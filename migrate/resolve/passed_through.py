@@ -7,11 +7,13 @@ returns is each caller's own.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate.resolve.values import Instance, ProjectFunction, Value, is_tensor, options_of
 
 # `net = net.to(device)`, `net = DataParallel(net)`: the same network, or one that acts as it.
 _SAME = frozenset({"to", "cuda", "cpu", "float", "half", "double", "train", "eval", "apply"})
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "convert_sync_batchnorm"})
 
 
@@ -19,23 +21,42 @@ def passed_parameter(function: ast.AST) -> str:
     """The parameter that every return gives back; empty if there is none."""
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         return ""
-    returned: set[str] = set()
-    pending: list[ast.AST] = list(function.body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            continue
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            return ""
-        if isinstance(node, ast.Return):
-            returned.add(_name(node.value))
-        pending += ast.iter_child_nodes(node)
     arguments = function.args
     names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    if len(returned) != 1 or not returned & names:
+    name = ""
+    for node in _returns(function.body):
+        given = _name(node.value)
+        if given not in names or (name and given != name):
+            return ""  # most functions leave here, at their first return
+        name = given
+    if not name or _yields(function.body) or not _stays(function, name):
         return ""
-    (name,) = returned
-    return name if _stays(function, name) else ""
+    return name
+
+
+def _returns(body: list[ast.stmt]) -> Iterator[ast.Return]:
+    """The return statements of a function's own body; expressions are not walked."""
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Return):
+            yield node
+        elif not isinstance(node, _SCOPES):
+            for block in ("body", "orelse", "finalbody"):
+                pending += getattr(node, block, ())
+            for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                pending += part.body
+
+
+def _yields(body: list[ast.stmt]) -> bool:
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, (*_SCOPES, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+    return False
 
 
 def calls_another(function: ast.AST, seen: dict[str, Value], hints: dict[str, Value]) -> bool:

@@ -39,9 +39,8 @@ class Packages:
             )
             for name, facts in document.items()
         }
-        roots = sorted({name.partition(".")[0] for name in (*self._known, *with_rows)})
-        # What a file's bytes must hold before it can concern any of them.
-        self.mentions = re.compile(rb"torch|\b(?:" + "|".join(roots).encode() + rb")\b")
+        # The top-level names whose import makes a file one that concerns torch.
+        self.roots = frozenset(name.partition(".")[0] for name in (*self._known, *with_rows))
 
     def is_listed(self, name: str) -> bool:
         return name in self._known

@@ -10,9 +10,9 @@ import pytest
 
 from migrate.analyze.collect import Analyser, analyse
 from migrate.analyze.model import Options
-from migrate.analyze.reach import Reach
 from migrate.project import Project, SourceFile, discover
 from migrate.resolve import Resolver
+from migrate.resolve.torch_reach import TorchReach
 from migrate.table import Table
 
 
@@ -25,7 +25,7 @@ def tree(root: Path, files: dict[str, str]) -> Project:
 
 
 def reached(project: Project) -> dict[str, bool]:
-    reach = Reach(project, Table().packages)
+    reach = TorchReach(project, Table().packages)
     return {file.module: reach.concerns(file) for file in project.files}
 
 
@@ -52,11 +52,29 @@ def test_files_without_torch_are_told_by_their_bytes_and_imports(tmp_path: Path)
         "plain": False,
         "loop_a": False,
         "loop_b": False,
-        "pkg": False,
-        "pkg.deep": False,
+        "pkg": True,  # pkg.user imports it
+        "pkg.deep": True,
         "pkg.user": True,
         "pkg.blocks": True,
     }
+
+
+def test_a_file_that_a_user_of_torch_imports_may_be_handed_tensors(tmp_path: Path) -> None:
+    project = tree(
+        tmp_path,
+        {
+            "net.py": "import torch",
+            "train.py": "import net, metrics",
+            "metrics.py": "def accuracy(out, y):\n    return out.argmax(1).eq(y)",
+            "table.py": "def rows(frame):\n    return frame.clip(0).accelerate",
+        },
+    )
+    assert reached(project) == {"net": True, "train": True, "metrics": True, "table": False}
+
+
+def test_packages_built_on_torch_count_where_they_are_imported(tmp_path: Path) -> None:
+    project = tree(tmp_path, {"a.py": "import os, clip", "b.py": "x.clip(0)  # lightning"})
+    assert reached(project) == {"a": True, "b": False}
 
 
 def test_a_parenthesised_import_is_followed(tmp_path: Path) -> None:
