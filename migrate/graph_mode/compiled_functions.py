@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from migrate.analyze.compiled import compiled_code
+from migrate.pipeline.context import Context
 from migrate.resolve import FileResolution
 from migrate.syntax.text import code
 
@@ -16,8 +17,8 @@ _DUE = frozenset(
     OrderedDict copy dict extend insert partial pop remove reverse sort
     """.split()  # noqa: SIM905
 )
-# From a function and its text to the function as it can be compiled.
-Pass = Callable[[cst.FunctionDef, str], cst.FunctionDef]
+# From a function, its text and its file to the function as it can be compiled.
+FunctionPass = Callable[[cst.FunctionDef, str, Context], cst.FunctionDef]
 
 
 def compiled_names(resolution: FileResolution) -> frozenset[str]:
@@ -58,10 +59,13 @@ def _ported(name: str) -> str:
 class CompiledFunctions(cst.CSTTransformer):
     """Hands each compiled function to the passes, in their order; nothing else is looked into."""
 
-    def __init__(self, names: frozenset[str], passes: Sequence[Pass]) -> None:
+    def __init__(
+        self, names: frozenset[str], passes: Sequence[FunctionPass], context: Context
+    ) -> None:
         super().__init__()
         self._names = names
         self._passes = passes
+        self._context = context
         self._path: list[str] = []
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
@@ -91,7 +95,7 @@ class CompiledFunctions(cst.CSTTransformer):
             return updated_node
         function, text = updated_node, code(updated_node)
         for one in self._passes:
-            changed = one(function, text)
+            changed = one(function, text, self._context)
             if changed is not function:
                 function, text = changed, code(changed)
         return function

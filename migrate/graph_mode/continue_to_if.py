@@ -9,6 +9,8 @@ from typing import Any
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.syntax.nodes import atomic
 from migrate.syntax.walk import transform_lazily
 
@@ -21,7 +23,32 @@ _SETTLED = frozenset({"isinstance", "hasattr", "getattr", "len", "callable", "ty
 _MEASURES = frozenset({"size", "shape"})
 
 
-def continue_to_if(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    after={
+        "split_and": "parts that are constants are settled before a `continue` hangs on them",
+    },
+    examples=[
+        becomes(
+            """
+            for layer in self.layers:
+                rows = layer(x)
+                if rows.numel() == 0:
+                    continue
+                x = x + rows
+            """,
+            """
+            for layer in self.layers:
+                rows = layer(x)
+                if rows.size != 0:
+                    x = x + rows
+            """,
+        ),
+    ],
+)
+def continue_to_if(function: cst.FunctionDef, text: str, context: Context) -> cst.FunctionDef:
     """`if rows.size != 0:` and what followed the `continue`."""
     if "continue" not in text:
         return function

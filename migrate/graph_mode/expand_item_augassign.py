@@ -13,6 +13,8 @@ import textwrap
 import libcst as cst
 
 from migrate.graph_mode.expand_pop import nonescaping_lists
+from migrate.pipeline import becomes, declare, same
+from migrate.pipeline.context import Context
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
@@ -20,7 +22,24 @@ _ADDS_TO_ITEM = re.compile(r"\] ?[^\s=!<>]{1,2}= ")
 _ADDING = ("append", "extend", "insert")
 
 
-def expand_item_augassign(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    after={
+        "expand_pop": "a list whose items are taken by `pop` has items with other names",
+    },
+    examples=[
+        same("outs = [x * 2, x]\nouts[0] += y"),
+        becomes(
+            "outs = [x * 2]\nouts[0] += y\nx = torch.cat(outs)",
+            "outs = [x * 2]\nouts[0] = outs[0] + y\nx = ops.cat(outs)",
+        ),
+    ],
+)
+def expand_item_augassign(
+    function: cst.FunctionDef, text: str, context: Context
+) -> cst.FunctionDef:
     """`outs[0] = outs[0] + x`"""
     if not _ADDS_TO_ITEM.search(text):
         return function

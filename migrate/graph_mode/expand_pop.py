@@ -8,6 +8,8 @@ import textwrap
 import libcst as cst
 
 from migrate.graph_mode.vars_of_kind import lists_in
+from migrate.pipeline import becomes, declare, same
+from migrate.pipeline.context import Context
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
@@ -18,7 +20,16 @@ _READERS = frozenset(
 _KEPT = {"": ("-1", ":-1"), "-1": ("-1", ":-1"), "0": ("0", "1:")}
 
 
-def expand_pop(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    examples=[
+        becomes("skips = [x]\ny = skips.pop()", "skips = [x]\ny = skips[-1]\nskips = skips[:-1]"),
+        same("y = self.skips.pop()"),
+    ],
+)
+def expand_pop(function: cst.FunctionDef, text: str, context: Context) -> cst.FunctionDef:
     """`skip = skips[-1]` and `skips = skips[:-1]`, for a list that the function keeps to itself."""
     if ".pop(" not in text:
         return function

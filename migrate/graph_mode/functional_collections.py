@@ -11,6 +11,8 @@ import textwrap
 import libcst as cst
 
 from migrate.graph_mode.vars_of_kind import lists_in, vars_of_kind
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.syntax.nodes import atomic, expression, is_cheap
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
@@ -19,7 +21,22 @@ _MADE = re.compile(r"\.(?:insert|extend|remove|reverse|sort|copy|pop)\(|\b(?:dic
 _DICTS = frozenset({"dict", "OrderedDict", "collections.OrderedDict"})
 
 
-def functional_collections(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    after={
+        "expand_pop": "there `found = [y] + found` would count as an escape of the list",
+        "expand_item_augassign": "there `found = [y] + found` would count as an escape of the list",
+    },
+    examples=[
+        becomes("found = [x]\nfound.insert(0, y)", "found = [x]\nfound = [y] + found"),
+        becomes("out = dict(a=x)", "out = {'a': x}"),
+    ],
+)
+def functional_collections(
+    function: cst.FunctionDef, text: str, context: Context
+) -> cst.FunctionDef:
     """`found = [y] + found`, `{"a": y}`."""
     if not _MADE.search(text):
         return function

@@ -12,10 +12,13 @@ from typing import Any
 
 import libcst as cst
 
+from migrate.graph_mode.compiled_functions import all_compiled_names
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.syntax.collapse_lines import on_one_line
 from migrate.syntax.import_planner import HELPERS, ImportPlanner
 from migrate.syntax.nodes import expression
-from migrate.syntax.text import code
+from migrate.syntax.text import code, module_code
 from migrate.syntax.walk import transform_lazily
 
 _TENSORS = re.compile(rf"\b(?:mindspore|ms_\w+|nn|ops|mint|{HELPERS})\.")
@@ -23,17 +26,40 @@ _COLLECTORS = frozenset({"append", "insert"})
 _Line = cst.SimpleStatementLine
 
 
-def hoist_lambdas(
-    module: cst.Module, cells: Collection[str], compiled: Collection[str], spelling: ImportPlanner
-) -> cst.Module:
-    """`cells` are the classes that become Cells, `compiled` the functions that are compiled, both
-    by their dotted names.
-    """
-    text = code(module)
-    if not cells or "lambda" not in text:
+@declare(
+    phase="graph_mode",
+    unit="module",
+    needs=["classes", "compiled"],
+    examples=[
+        becomes(
+            """
+            class Block(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.parts = [lambda t: t + 1, lambda t: t * 2]
+            """,
+            """
+            class Block(nn.Cell):
+                def __init__(self):
+                    super().__init__()
+                    function = lambda t: t + 1
+                    function_2 = lambda t: t * 2
+                    self.parts = [function, function_2]
+            """,
+        ),
+    ],
+)
+def hoist_lambdas(module: cst.Module, context: Context) -> cst.Module:
+    """In the classes that become Cells, and in the functions that are compiled."""
+    cells = [cls.qualified for cls in context.module_classes.values()]
+    if not cells or "lambda" not in context.text:
+        return module
+    text = module_code(module)
+    if "lambda" not in text:
         return module
     taken = set(re.findall(r"\w+", text))
-    return transform_lazily(module, _Lines(cells, compiled, taken, spelling))
+    compiled = all_compiled_names(context.resolution)
+    return transform_lazily(module, _Lines(cells, compiled, taken, context.spelling))
 
 
 class _Lines(cst.CSTTransformer):

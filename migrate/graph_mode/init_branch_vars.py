@@ -11,12 +11,28 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from migrate.graph_mode.init_loop_vars import names_in_front
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def init_branch_vars(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    after={
+        "continue_to_if": "what it moves into an `if` binds names there",
+    },
+    examples=[
+        becomes(
+            "if self.first:\n    h = x + 1\nx = h if self.first else x",
+            "h = None\nif self.first:\n    h = x + 1\nx = h if self.first else x",
+        ),
+    ],
+)
+def init_branch_vars(function: cst.FunctionDef, text: str, context: Context) -> cst.FunctionDef:
     """`if first: y = f(x)`, then `g(y if first else x)`: `y = None` stands in front of the `if`."""
     if "if " not in text:
         return function

@@ -9,11 +9,28 @@ from typing import Any
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.walk import transform_lazily
 
 
-def init_loop_vars(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    after={
+        "continue_to_if": "what it moves into an `if` binds names there",
+        "init_branch_vars": "a variable that it initialises in front of a loop is known there",
+    },
+    examples=[
+        becomes(
+            "for layer in self.layers:\n    h = layer(x)\nx = h + 1",
+            "h = None\nfor layer in self.layers:\n    h = layer(x)\nx = h + 1",
+        ),
+    ],
+)
+def init_loop_vars(function: cst.FunctionDef, text: str, context: Context) -> cst.FunctionDef:
     """`for ...: y = f(x)`, then `return y`: `y = None` stands in front of the loop."""
     wanted = _made_in_loops(ast.parse(textwrap.dedent(text)).body[0]) if "for " in text else {}
     if not wanted:

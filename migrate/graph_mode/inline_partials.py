@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.syntax.nodes import with_parts
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
@@ -18,7 +20,18 @@ from migrate.syntax.walk import transform_lazily
 _PARTIAL = ("partial", "functools.partial")
 
 
-def inline_partials(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    examples=[
+        becomes(
+            "f = partial(self.kernel, matrix=y)\nx = f(x, on=True) + f(x, on=False)",
+            "x = self.kernel(x, on=True, matrix=y) + self.kernel(x, on=False, matrix=y)",
+        ),
+    ],
+)
+def inline_partials(function: cst.FunctionDef, text: str, context: Context) -> cst.FunctionDef:
     """Only where all that the partial holds still has the same value at its calls."""
     if "partial(" not in text:
         return function

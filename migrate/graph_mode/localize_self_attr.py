@@ -7,9 +7,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import with_parts
 from migrate.syntax.text import code
@@ -19,6 +22,7 @@ _WRITTEN = re.compile(r"^\s*self\.\w+ = ", re.MULTILINE)
 _CONSTANTS = (cst.BaseNumber, cst.SimpleString)
 
 
+@lru_cache(maxsize=1)
 def multi_writer_attrs(tree: ast.Module) -> frozenset[str]:
     """Attributes of self that more than one method beside `__init__` gives a value: a call between
     the write and the read may change them. Buffers are Parameters, and are read as copies.
@@ -41,12 +45,22 @@ def multi_writer_attrs(tree: ast.Module) -> frozenset[str]:
     return frozenset(many | {name for name in registered if isinstance(name, str)})
 
 
-def localize_self_attr(
-    function: cst.FunctionDef, text: str, *, of_many: Collection[str]
-) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    examples=[
+        becomes(
+            "self.features = x + 1\nx = self.features * 2",
+            "features = x + 1\nself.features = features\nx = features * 2",
+        ),
+    ],
+)
+def localize_self_attr(function: cst.FunctionDef, text: str, context: Context) -> cst.FunctionDef:
     """`features = f(x)`, `self.features = features`, and the variable from there on."""
     if not _WRITTEN.search(text):
         return function
+    of_many = multi_writer_attrs(context.tree)
     return transform_lazily(function, _Blocks(set(re.findall(r"\w+", text)), of_many))
 
 

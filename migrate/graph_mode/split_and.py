@@ -6,11 +6,24 @@ from __future__ import annotations
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
 
-def split_and(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    examples=[
+        becomes(
+            "if self.skip and self.args.stride == 1:\n    x = x + 1",
+            "if self.skip:\n    if self.args.stride == 1:\n        x = x + 1",
+        ),
+    ],
+)
+def split_and(function: cst.FunctionDef, text: str, context: Context) -> cst.FunctionDef:
     """One `if` for each part: those that are constants are settled on their own."""
     if " and " not in text:
         return function

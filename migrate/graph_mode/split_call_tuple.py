@@ -6,10 +6,23 @@ from __future__ import annotations
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.syntax.walk import transform_lazily
 
 
-def split_call_tuple(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+@declare(
+    phase="graph_mode",
+    unit="function",
+    needs=["compiled"],
+    examples=[
+        becomes(
+            "rows, columns = [], []\nrows.append(x), columns.append(y)",
+            "rows, columns = ([], [])\nrows.append(x)\ncolumns.append(y)",
+        ),
+    ],
+)
+def split_call_tuple(function: cst.FunctionDef, text: str, context: Context) -> cst.FunctionDef:
     """Each call becomes a statement."""
     if "), " not in text:
         return function

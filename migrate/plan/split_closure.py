@@ -8,12 +8,53 @@ from __future__ import annotations
 import ast
 import re
 
+from migrate.pipeline import becomes, declare
+
 _STEP_WITH = re.compile(r"\.step\(\s*(closure\s*=\s*)?[A-Za-z_]\w*\s*\)")
 _MANY_TIMES = "LBFGS"
 # Anything else may call its closure as often as it likes, as sharpness-aware optimizers do.
 _ONCE = re.compile(r"SGD|ASGD|Adam|AdamW|Adamax|NAdam|RAdam|Adagrad|Adadelta|RMSprop|Rprop")
 
 
+@declare(
+    phase="resolve",
+    unit="source",
+    examples=[
+        becomes(
+            """
+            def train(model, data):
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for x, y in data:
+                    def closure():
+                        optimizer.zero_grad()
+                        loss = F.mse_loss(model(x), y)
+                        loss.backward()
+                        return loss
+                    optimizer.step(closure)
+            """,
+            """
+            def train(model, data):
+                optimizer = helpers.SGD(model.trainable_params(), lr=0.1)
+                for x, y in data:
+                    def closure():
+                        helpers.ParameterGradients(model.trainable_params()).clear()
+                        model.set_train()
+                        def forward_step():
+                            loss = ops.mse_loss(model(x), y)
+                            return loss
+                        grad_step = helpers.value_and_grad(
+                            forward_step, None, model.trainable_params()
+                        )
+                        gradients = helpers.ParameterGradients(model.trainable_params())
+                        loss, grads = grad_step()
+                        gradients.add(grads)
+                        return loss
+                    closure()
+                    optimizer(helpers.ParameterGradients(optimizer.parameters).values)
+            """,
+        ),
+    ],
+)
 def split_closure(text: str) -> str:
     """`loss = optimizer.step(closure)` as `loss = closure(); optimizer.step()`, on one line."""
     if _MANY_TIMES in text or _STEP_WITH.search(text) is None:

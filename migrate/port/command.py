@@ -80,6 +80,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--jobs", metavar="N", type=int, default=0, help="processes (default: by size, at most 2)"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no summary, only errors")
+    parser.add_argument(
+        "--explain-passes",
+        action=_ExplainPasses,
+        nargs=0,
+        help="list the passes in their order, each with its reason, and exit",
+    )
+
+
+class _ExplainPasses(argparse.Action):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: object,
+        values: object,
+        option: object = "",
+    ) -> None:
+        from migrate.pipeline.explain import explain_passes
+
+        sys.stdout.write(explain_passes())
+        parser.exit()
 
 
 def _input_shape(text: str) -> tuple[str, tuple[int, ...]]:

@@ -4,63 +4,24 @@ from __future__ import annotations
 
 import ast
 import io
-import re
 import tokenize
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-import libcst as cst
-
+from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding
-from migrate.graph_mode.compiled_functions import (
-    CompiledFunctions,
-    all_compiled_names,
-    compiled_names,
-)
-from migrate.graph_mode.continue_to_if import continue_to_if
-from migrate.graph_mode.expand_item_augassign import expand_item_augassign
-from migrate.graph_mode.expand_pop import expand_pop
-from migrate.graph_mode.functional_collections import functional_collections
-from migrate.graph_mode.hoist_lambdas import hoist_lambdas
-from migrate.graph_mode.init_branch_vars import init_branch_vars
-from migrate.graph_mode.init_loop_vars import init_loop_vars
-from migrate.graph_mode.inline_partials import inline_partials
-from migrate.graph_mode.localize_self_attr import localize_self_attr, multi_writer_attrs
-from migrate.graph_mode.split_and import split_and
-from migrate.graph_mode.split_call_tuple import split_call_tuple
-from migrate.plan.split_closure import split_closure
+from migrate.pipeline import Pass, all_passes
+from migrate.pipeline.context import Context
+from migrate.port.passes import run_passes, run_source_passes
 from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import Resolver
 from migrate.resolve.members import class_is_module
-from migrate.rewrite.context import Context
 from migrate.rewrite.names.import_findings import import_findings
-from migrate.rewrite.names.imports import Rewriter
-from migrate.rewrite.names.project_imports import imported_names
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.import_planner import HELPERS, ImportPlanner
-from migrate.syntax.split_statements import split_statements
-from migrate.syntax.walk import transform_lazily
 from migrate.table.helper_pieces import helper_index
-from migrate.tidy.dead_device_vars import remove_dead_device_vars
-from migrate.tidy.long_lines import break_long_lines
-from migrate.tidy.unused_cleanup import remove_unused_names
 
-# torch seeds each device's generator, MindSpore all at once.
-_SEEDED_TWICE = re.compile(r"^( *mindspore\.set_seed\([^\n#]*\)\n)\1+", re.MULTILINE)
-_HELPER = re.compile(rf"\b{HELPERS}\.(?=(\w+))")
-_PASSES = (
-    split_call_tuple,
-    expand_pop,
-    expand_item_augassign,
-    functional_collections,
-    split_and,
-    continue_to_if,
-    init_branch_vars,
-    init_loop_vars,
-    inline_partials,
-)
 _MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
 
 
@@ -104,13 +65,18 @@ def port_file(
     mint: bool = False,
     input_shapes: dict[str, tuple[int, ...]] | None = None,
     text: str | None = None,
+    passes: Sequence[Pass] = (),
 ) -> PortedFile:
-    """Rewrite one file. A file that does not use torch comes back byte for byte."""
+    """Rewrite one file. A file that does not use torch comes back byte for byte.
+
+    `passes` are those of the pipeline, unless a test gives others.
+    """
+    passes = passes or all_passes()
     try:
         text = source.read() if text is None else text
     except ReadProblem as problem:
         return PortedFile(source, "", problem=problem.finding)
-    text = split_closure(text)
+    text = run_source_passes(text, passes)
     resolution = resolver.file(source, keep_types=True, text=text)
     if resolution.problem is not None:
         return PortedFile(source, text, problem=resolution.problem)
@@ -140,32 +106,15 @@ def port_file(
         helper_index(),
         dict(input_shapes or {}),
     )
-    context.lines = text.split("\n")
+    context.text, context.lines = text, text.split("\n")
     context.import_findings = found
     try:
-        if context.module_classes and any(n.args.defaults for n in nodes_of(tree, ast.Lambda)):
-            spelling.name(f"{HELPERS}.WithDefaults")  # imported, if any lambda comes to need it
-        rewriter = Rewriter(context, tree)
-        new = transform_lazily(split_statements(cst.parse_module(text), text), rewriter)
-        rewriter.finish()
-        wanted = imported_names(resolver.modules.project)
-        new = remove_dead_device_vars(new, text)
-        compiled = compiled_names(resolution)
-        if compiled:
-            kept = partial(localize_self_attr, of_many=multi_writer_attrs(tree))
-            new = transform_lazily(new, CompiledFunctions(compiled, (*_PASSES, kept)))
-        if "lambda" in text:
-            cells = [cls.qualified for cls in context.module_classes.values()]
-            new = hoist_lambdas(new, cells, all_compiled_names(resolution), spelling)
-        code = remove_unused_names(new, tree, spelling.imports, wanted)
-        if "set_seed(" in code:
-            code = _SEEDED_TWICE.sub(r"\1", code)
-        code = break_long_lines(code, text)
+        code = run_passes(text, context, passes)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
         reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
         finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
         return PortedFile(source, text, findings=[finding], usages=len(resolution.usages))
-    used = set(_HELPER.findall(code))
+    used = used_helpers(context.ported_tree or ast.parse(code))
     return PortedFile(
         source,
         code,

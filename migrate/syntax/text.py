@@ -7,6 +7,7 @@ these contexts are half of the time that the text takes.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import Any
 
 import libcst as cst
@@ -36,6 +37,7 @@ def code(node: cst.CSTNode) -> str:
     return _text(node, _INDENT, "\n")
 
 
+@lru_cache(maxsize=2)
 def module_code(module: cst.Module) -> str:
     """The text of a file, in its own indentation and line ends."""
     return _text(module, module.default_indent, module.default_newline)

@@ -12,6 +12,8 @@ import textwrap
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.rewrite.statements.suites import GONE, tidied
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
@@ -19,9 +21,19 @@ from migrate.syntax.walk import transform_lazily
 _Pair = tuple[cst.BaseElement, cst.BaseElement]
 
 
-def remove_dead_device_vars(module: cst.Module, text: str) -> cst.Module:
-    """`text` is the file before the port: what does not name a device there has none now."""
-    if ".device" not in text:
+@declare(
+    phase="tidy",
+    unit="module",
+    examples=[
+        becomes(
+            "b, n, device = *x.shape, x.device\nx = torch.zeros(b, n, device=device)",
+            "b, n = x.shape\nx = ops.zeros((b, n))",
+        ),
+    ],
+)
+def remove_dead_device_vars(module: cst.Module, context: Context) -> cst.Module:
+    """What did not name a device before the port has none now."""
+    if ".device" not in context.text:
         return module
     return transform_lazily(module, _Devices())
 

@@ -12,6 +12,8 @@ import tokenize
 from dataclasses import dataclass
 from itertools import pairwise
 
+from migrate.pipeline import becomes, declare
+
 _NARROWEST, _WIDEST = 100, 120  # a file's own longest line counts in between
 _BRACKETS = _OPEN, _CLOSE = "([{", ")]}"
 _JOINS = (".", "->")
@@ -19,6 +21,21 @@ _ODD = (tokenize.COMMENT, tokenize.ERRORTOKEN)
 _SHARE = 3  # brackets that hold less than a third of a line do not shorten it
 
 
+@declare(
+    phase="tidy",
+    unit="text",
+    examples=[
+        becomes(
+            "layer = nn.Conv2d(in_channels, out_channels, kernel_size, stride=stride, "
+            "pad_mode='pad', has_bias=True)",
+            """
+            layer = nn.Conv2d(
+                in_channels, out_channels, kernel_size, stride=stride, pad_mode='pad', has_bias=True
+            )
+            """,
+        ),
+    ],
+)
 def break_long_lines(code: str, source: str) -> str:
     """The code with its new long lines broken; the code itself where that would change it."""
     before = source.split("\n")

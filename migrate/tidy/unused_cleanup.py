@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import Any
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare, same
+from migrate.pipeline.context import Context
+from migrate.rewrite.names.project_imports import imported_names
 from migrate.rewrite.statements.suites import GONE, tidied, without_empty
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.text import code, module_code
@@ -29,26 +32,46 @@ _REMOVABLE = (cst.Import, cst.ImportFrom, cst.Assign)
 _DEVICE = re.compile(r"""device_target|^["'](cuda|cpu|mps)""")
 
 
-def remove_unused_names(
-    module: cst.Module, before: ast.Module, imports: Iterable[str], wanted: Container[str] = ()
-) -> str:
-    """The module's text without what the port itself made useless.
+@declare(
+    phase="tidy",
+    unit="module",
+    needs=["imports"],
+    after={
+        "dead_device_vars": "the names that only told the device are unused then",
+    },
+    examples=[
+        becomes(
+            """
+            def move(x: torch.Tensor, name):
+                device_name = name
+                return x.to(device_name)
+            """,
+            """
+            def move(x: Tensor, name):
+                return x
+            """,
+        ),
+        same("unused = 1"),
+    ],
+)
+def remove_unused_names(module: cst.Module, context: Context) -> cst.Module:
+    """The module without what the port itself made useless.
 
     What was unused before is the author's business, and so are names that other files import.
     """
     text = module_code(module)
-    ours = {line.rpartition(" ")[2].partition(".")[0] for line in imports}
-    candidates = _read(before) | ours
+    ours = {line.rpartition(" ")[2].partition(".")[0] for line in context.spelling.imports}
+    candidates = _read(context.tree) | ours
+    wanted = imported_names(context.modules.project)
     while True:
-        after = ast.parse(text)
+        after = context.ported_tree = ast.parse(text)
         unused = candidates - _read(after)
         if not unused & _bound(after):
-            return text
-        module = transform_lazily(module, _Remover(unused, wanted))
-        shorter = module_code(module)
-        if shorter == text:
-            return text
-        text = shorter  # what one assignment needed may be of no use now
+            return module
+        shorter = transform_lazily(module, _Remover(unused, wanted))
+        if module_code(shorter) == text:
+            return module
+        module, text = shorter, module_code(shorter)  # what one needed may be of no use now
 
 
 def _read(tree: ast.Module) -> set[str]:

@@ -11,19 +11,10 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+from migrate.pipeline.declare import Example, becomes, flags
 from migrate.rewrite.calls.call import Call
 
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """Source before and after.
-
-    `after` is empty where the rule refuses, and `reason` is in its message.
-    """
-
-    before: str
-    after: str = ""
-    reason: str = ""
+__all__ = ["Example", "Rule", "all_rules", "becomes", "flags", "rule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +28,6 @@ class Rule:
 
 
 _registered: dict[str, Rule] = {}
-
-
-def becomes(before: str, after: str) -> Example:
-    return Example(before, after)
-
-
-def flags(before: str, reason: str) -> Example:
-    return Example(before, reason=reason)
 
 
 def rule(*examples: Example) -> Callable[[Callable[[Call], None]], Callable[[Call], None]]:

@@ -10,14 +10,25 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare, same
+from migrate.pipeline.context import Context
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
 _PARTS_OF_STEPS = (".backward(", ".step(", ".zero_grad(")
 
 
-def split_statements(tree: cst.Module, text: str) -> cst.Module:
+@declare(
+    phase="plan",
+    unit="module",
+    examples=[
+        becomes("x = x + 1; print(x)", "x = x + 1\nprint(x)"),
+        same("x = 1; y = 2"),
+    ],
+)
+def split_statements(tree: cst.Module, context: Context) -> cst.Module:
     """The tree with a line for each statement that calls something; most files have no others."""
+    text = context.text
     if ";" not in text and not any(part in text for part in _PARTS_OF_STEPS):
         return tree
     return transform_lazily(tree, _Lines())

@@ -1,0 +1,98 @@
+"""One file on its way through the pipeline: what is known of it, and what passes collect."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+from migrate.findings import CODES, Finding
+from migrate.resolve import FileResolution, Usage
+from migrate.resolve.hierarchy import is_module
+from migrate.resolve.members import class_is_module
+from migrate.resolve.modules import Modules
+from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, SuperOf, Value, options_of
+from migrate.syntax.import_planner import ImportPlanner
+from migrate.table import Table
+from migrate.table.helper_pieces import HelperIndex
+
+
+@dataclass(slots=True)
+class Context:
+    """One file on its way through the porter."""
+
+    resolution: FileResolution
+    modules: Modules
+    table: Table
+    spelling: ImportPlanner
+    helpers: HelperIndex
+    input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    text: str = ""  # the source
+    lines: list[str] = field(default_factory=list)  # of the source
+    ported_tree: ast.Module | None = None  # of the finished text
+    import_findings: dict[str, Any] = field(default_factory=dict)  # import -> why it stays
+    findings: list[Finding] = field(default_factory=list)
+    ported: int = 0
+    generated: dict[str, str] = field(default_factory=dict)  # helper name -> source made from a row
+    usages: dict[int, Usage] = field(init=False)
+    forwards: set[int] = field(init=False)  # FunctionDefs that become construct
+    module_classes: dict[int, ProjectClass] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.usages = {id(usage.node): usage for usage in self.resolution.usages}
+        scope = self.resolution.scope
+        classes = scope.classes if scope else []
+        self.module_classes = {id(cls.node): cls for cls in classes if class_is_module(cls)}
+        self.forwards = {
+            id(item)
+            for cls in self.module_classes.values()
+            for item in cls.node.body
+            if isinstance(item, ast.FunctionDef) and item.name == "forward"
+        }
+
+    @property
+    def tree(self) -> ast.Module:
+        """The file's stdlib tree, as it was before the port."""
+        assert self.resolution.scope is not None
+        return self.resolution.scope.tree
+
+    def usage(self, node: ast.AST | None) -> Usage | None:
+        return self.usages.get(id(node)) if node is not None else None
+
+    def type(self, node: ast.AST | None) -> Value:
+        return self.resolution.types.get(id(node), UNKNOWN) if node is not None else UNKNOWN
+
+    def flag(
+        self, node: ast.AST | None, code: str, message: str, next_step: str = "", api: str = ""
+    ) -> Finding:
+        """Note something a person must decide."""
+        finding = Finding(
+            path=self.resolution.source.path,
+            line=getattr(node, "lineno", 0),
+            column=getattr(node, "col_offset", -1) + 1,
+            code=code,
+            message=message,
+            next_step=next_step,
+            severity=CODES[code].severity,
+            api=api,
+        )
+        self.findings.append(finding)
+        return finding
+
+
+def is_module_value(value: Value) -> bool:
+    """An instance of an nn.Module, or super() in one."""
+    for option in options_of(value):
+        if isinstance(option, SuperOf) and class_is_module(option.cls):
+            return True
+        if isinstance(option, Instance):
+            cls = option.cls
+            if class_is_module(cls) if isinstance(cls, ProjectClass) else is_module(cls):
+                return True
+    return False
+
+
+def marker(finding: Finding) -> str:
+    """The comment that stands above code that could not be ported."""
+    text = f"# ms-migrate: {finding.code} {finding.message}"
+    return " ".join(f"{text}; {finding.next_step}".split() if finding.next_step else text.split())

@@ -1,0 +1,59 @@
+"""Run the passes of the pipeline on one file, in their order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from itertools import groupby
+
+import libcst as cst
+
+from migrate.graph_mode.compiled_functions import CompiledFunctions, compiled_names
+from migrate.pipeline import Pass
+from migrate.pipeline.context import Context
+from migrate.rewrite.names.imports import Rewriter
+from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.import_planner import HELPERS
+from migrate.syntax.text import module_code
+from migrate.syntax.walk import transform_lazily
+
+
+def run_source_passes(text: str, passes: Sequence[Pass]) -> str:
+    """The text that is resolved and parsed."""
+    for one in passes:
+        if one.unit == "source":
+            text = one.run(text)
+    return text
+
+
+def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:
+    """The text of the ported file."""
+    module = cst.parse_module(text)
+    for one in passes:
+        if one.unit == "module" and one.phase == "plan":
+            module = one.run(module, context)
+    module = _walked(module, context)
+    later = [one for one in passes if one.phase in ("graph_mode", "tidy", "emit")]
+    for unit, group in groupby(later, key=lambda one: one.unit):
+        if unit == "module":
+            for one in group:
+                module = one.run(module, context)
+        elif unit == "function":
+            compiled = compiled_names(context.resolution)
+            runs = [one.run for one in group]
+            if compiled:
+                module = transform_lazily(module, CompiledFunctions(compiled, runs, context))
+    code = module_code(module)
+    for one in passes:
+        if one.unit == "text":
+            code = one.run(code, text)
+    return code
+
+
+def _walked(module: cst.Module, context: Context) -> cst.Module:
+    if context.module_classes and any(n.args.defaults for n in nodes_of(context.tree, ast.Lambda)):
+        context.spelling.name(f"{HELPERS}.WithDefaults")  # imported, if any lambda comes to need it
+    rewriter = Rewriter(context, context.tree)
+    new = transform_lazily(module, rewriter)
+    rewriter.finish()
+    return new
