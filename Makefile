@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.stamp
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format zoo verify bench coverage docs clean
+.PHONY: help venv demo test lint format zoo hunt verify bench coverage docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ format: $(STAMP) ## let ruff fix and format the sources
 zoo: $(STAMP) ## port torchvision's models and compare one step of each (long)
 	@test -e tests/zoo/run.py || { echo "make: the porter is not in this version yet"; exit 2; }
 	@$(BIN)/python tests/zoo/run.py
+
+hunt: $(STAMP) ## run the idioms in torch, PyNative and Graph mode and compare (long)
+	@$(BIN)/python -m tests.hunt --jobs $(JOBS) --write
 
 verify: $(STAMP) ## run the mapping rows against torch's operator databases (long)
 	@test -e migrate/verify || { echo "make: verify is not in this version yet"; exit 2; }

@@ -1,0 +1,218 @@
+# %% [17] a buffer changed by item is no parameter
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        self.register_buffer("queue", torch.zeros(4, 2))
+        self.register_buffer("ptr", torch.zeros(1, dtype=torch.long))
+
+    def forward(self, x):
+        y = self.fc(x)
+        self.queue[0] = y[0].detach()
+        return y
+
+def run():
+    m = fill(Net())
+    before = [n for n, _ in m.named_parameters()]
+    m(data(2, 3))
+    m(data(2, 3, seed=5))
+    return before, [n for n, _ in m.named_parameters()], m.queue, [n for n, _ in m.named_buffers()]
+
+# %% [17] a buffer that is not persistent
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.register_buffer("mask", torch.ones(2), persistent=False)
+        self.register_buffer("kept", torch.zeros(2))
+
+    def forward(self, x):
+        return self.fc(x) * self.mask + self.kept
+
+def run():
+    m = fill(Net())
+    return list(m.state_dict().keys()), [n for n, _ in m.named_buffers()], m(data(1, 2))
+
+# %% [17] BatchNorm with momentum None
+def run():
+    bn = nn.BatchNorm2d(3, momentum=None)
+    bn.train()
+    for i in range(3):
+        bn(data(2, 3, 2, 2, seed=i))
+    return [n for n, _ in bn.named_parameters()], bn.running_mean, bn.running_var
+
+# %% [17] BatchNorm with momentum None inside a network
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 1)
+        self.bn = nn.BatchNorm2d(3, momentum=None)
+
+    def forward(self, x):
+        return self.bn(self.conv(x))
+
+def run():
+    m = fill(Net())
+    m.train()
+    m(data(2, 2, 3, 3))
+    m.eval()
+    return [n for n, _ in m.named_parameters()], m(data(2, 2, 3, 3))
+
+# %% [17] an exponential average in a buffer
+class Codebook(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("ema", torch.zeros(3))
+
+    def forward(self, x):
+        if self.training:
+            self.ema.mul_(0.9).add_(x.mean(0), alpha=0.1)
+        return x - self.ema
+
+def run():
+    m = Codebook()
+    out = [m(data(4, 3, seed=i)) for i in range(3)]
+    return out[-1], m.ema, len(list(m.parameters()))
+
+# %% [17] a counter in a buffer
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("steps", torch.tensor(0))
+
+    def forward(self, x):
+        self.steps += 1
+        return x * self.steps
+
+def run():
+    m = Counter()
+    m(torch.ones(2))
+    return m(torch.ones(2)), m.steps, int(m.steps)
+
+# %% [17] MoCo's queue with a pointer
+class Moco(nn.Module):
+    def __init__(self, dim=2, K=4):
+        super().__init__()
+        self.K = K
+        self.register_buffer("queue", torch.zeros(dim, K))
+        self.register_buffer("queue_ptr", torch.zeros(1, dtype=torch.long))
+
+    @torch.no_grad()
+    def enqueue(self, keys):
+        n = keys.shape[0]
+        ptr = int(self.queue_ptr)
+        self.queue[:, ptr:ptr + n] = keys.T
+        self.queue_ptr[0] = (ptr + n) % self.K
+
+    def forward(self, x):
+        out = x @ self.queue.clone().detach()
+        self.enqueue(x)
+        return out
+
+def run():
+    m = Moco()
+    outs = [m(data(2, 2, seed=i)) for i in range(3)]
+    return outs, m.queue, m.queue_ptr, list(m.state_dict())
+
+# %% [17] a buffer set to None and later to a tensor
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", None)
+
+    def forward(self, x):
+        if self.cache is None:
+            self.cache = torch.arange(x.size(1), dtype=torch.float32)
+        return x + self.cache
+
+def run():
+    m = Net()
+    m(torch.ones(1, 3))
+    return m(torch.ones(1, 3))
+
+# %% [17] a buffer replaced by assignment
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(2))
+
+    def forward(self, x):
+        return x - self.mean
+
+def run():
+    m = Net()
+    m.mean = torch.tensor([1.0, 2.0])
+    return m(torch.ones(1, 2)), list(m.state_dict())
+
+# %% [17] register_buffer in a loop with names
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for i in range(2):
+            self.register_buffer(f"anchor{i}", torch.full((2,), float(i)))
+
+    def forward(self, x):
+        return x + self.anchor0 + getattr(self, "anchor1")
+
+def run():
+    m = Net()
+    return m(torch.zeros(2)), [n for n, _ in m.named_buffers()]
+
+# %% [17] positional encoding in a buffer
+class PE(nn.Module):
+    def __init__(self, d=4, n=6):
+        super().__init__()
+        pe = torch.zeros(n, d)
+        pos = torch.arange(0, n).unsqueeze(1)
+        div = torch.exp(torch.arange(0, d, 2) * -(np.log(10000.0) / d))
+        pe[:, 0::2] = torch.sin(pos * div)
+        pe[:, 1::2] = torch.cos(pos * div)
+        self.register_buffer("pe", pe.unsqueeze(0))
+
+    def forward(self, x):
+        return x + self.pe[:, : x.size(1)]
+
+def run():
+    return PE()(torch.zeros(1, 3, 4)), PE().pe.shape
+
+# %% [17] running statistics of a subclass of BatchNorm
+class MyBN(nn.BatchNorm1d):
+    def forward(self, x):
+        y = super().forward(x)
+        return y + self.running_mean
+
+def run():
+    m = MyBN(3)
+    m.train()
+    y = m(data(4, 3))
+    return y, m.running_mean, m.running_var, [n for n, _ in m.named_parameters()]
+
+# %% [17] track_running_stats=False
+def run():
+    m = nn.BatchNorm1d(3, track_running_stats=False)
+    m.eval()
+    return m(data(4, 3)), m.running_mean is None
+
+# %% [17] momentum of the buffers is not trained
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.register_buffer("center", torch.zeros(1, 2))
+
+    def forward(self, x):
+        y = self.fc(x)
+        self.center = self.center * 0.9 + y.detach().mean(0, keepdim=True) * 0.1
+        return y - self.center
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    out = []
+    for i in range(3):
+        opt.zero_grad()
+        loss = m(data(3, 2, seed=i)).pow(2).mean()
+        loss.backward()
+        opt.step()
+        out.append(loss.item())
+    return out, m.center, [n for n, _ in m.named_parameters()]

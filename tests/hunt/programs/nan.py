@@ -1,0 +1,158 @@
+# %% [15] skip a batch whose loss is NaN
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1)))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    losses, skipped = [], 0
+    for i in range(4):
+        x = data(5, 3, seed=i)
+        if i == 2:
+            x[0, 0] = float("nan")
+        loss = m(x).pow(2).mean()
+        if torch.isnan(loss):
+            skipped += 1
+            continue
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return skipped, losses, m
+
+# %% [15] relu keeps NaN
+# in: 4
+def f(x):
+    x = x.clone()
+    x[1] = float("nan")
+    return F.relu(x), torch.relu(x), x.relu()
+
+# %% [15] clamp keeps NaN
+# in: 4
+def f(x):
+    x = x.clone()
+    x[1] = float("nan")
+    return x.clamp(-1, 1), x.clamp(min=0), torch.clamp(x, max=0.5), x.clamp_min(0)
+
+# %% [15] max, min, argmax of NaN
+# in: 4
+def f(x):
+    x = x.clone()
+    x[2] = float("nan")
+    return x.max(), x.min(), x.argmax()
+
+# %% [15] max along a dimension of NaN
+# in: 3,4
+def f(x):
+    x = x.clone()
+    x[1, 2] = float("nan")
+    return x.max(dim=1)[0], x.min(1).values, x.amax(1)
+
+# %% [15] maximum and minimum of NaN
+# in: 4 4
+def f(x, y):
+    x = x.clone()
+    x[1] = float("nan")
+    return torch.maximum(x, y), torch.minimum(y, x), torch.max(x, y), torch.min(x, y)
+
+# %% [15] hinge loss of a NaN score
+# in: 4
+def f(x):
+    x = x.clone()
+    x[0] = float("nan")
+    return F.relu(1.0 - x).mean(), torch.clamp(1 - x, min=0).mean()
+
+# %% [15] raise on a loss that is not finite
+def run():
+    import math
+    m = fill(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
+    x = data(4, 3)
+    x[1, 1] = float("inf")
+    x[1, 2] = float("-inf")
+    seen = []
+    loss = F.cross_entropy(m(x), labels(4, 2))
+    if not math.isfinite(loss.item()):
+        seen.append("stopped")
+    return seen
+
+# %% [15] isnan, isinf, isfinite, any
+# in: 4
+def f(x):
+    x = x.clone()
+    x[0] = float("nan")
+    x[1] = float("inf")
+    return torch.isnan(x), torch.isinf(x), torch.isfinite(x), torch.isnan(x).any()
+
+# %% [15] nan_to_num after a division
+# in: 4
+def f(x):
+    y = x / torch.zeros(4)
+    z = torch.zeros(4) / torch.zeros(4)
+    return torch.nan_to_num(z), torch.nan_to_num(z, nan=1.0), torch.isnan(z).sum(), torch.isinf(y).sum()
+
+# %% [15] assert that activations are not NaN
+def run():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(3, 3)
+        def forward(self, x):
+            h = F.relu(self.fc(x))
+            return h.max(dim=1)[0]
+    m = fill(Net())
+    x = data(2, 3)
+    x[0, 0] = float("nan")
+    out = m(x)
+    return bool(torch.isnan(out).any()), torch.isnan(out)
+
+# %% [15] nan check of gradients before the step
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 1), nn.ReLU()))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    skipped = 0
+    for i in range(3):
+        x = data(4, 3, seed=i)
+        if i == 1:
+            x[0] = float("nan")
+        opt.zero_grad()
+        loss = m(x).sum()
+        loss.backward()
+        if any(torch.isnan(p.grad).any() for p in m.parameters()):
+            skipped += 1
+            continue
+        opt.step()
+    return skipped, m
+
+# %% [15] the best score with NaN
+def run():
+    best = -float("inf")
+    for v in [0.5, float("nan"), 0.7]:
+        s = torch.tensor(v)
+        if s > best:
+            best = s.item()
+    return best, torch.tensor([1.0, float("nan")]).max().item()
+
+# %% [15] max pooling of NaN
+# in: 1,1,4,4
+def f(x):
+    x = x.clone()
+    x[0, 0, 1, 1] = float("nan")
+    return F.max_pool2d(x, 2), F.adaptive_max_pool2d(x, 1)
+
+# %% [15] leaky relu, elu, relu6, hardtanh of NaN
+# in: 4
+def f(x):
+    x = x.clone()
+    x[0] = float("nan")
+    return F.leaky_relu(x, 0.1), F.elu(x), F.relu6(x), F.hardtanh(x)
+
+# %% [15] nn.ReLU layers of NaN
+def run():
+    m = nn.Sequential(nn.ReLU(), nn.ReLU6())
+    x = data(4)
+    x[2] = float("nan")
+    return m(x), nn.Hardtanh()(x), nn.LeakyReLU()(x)
+
+# %% [15] NaN in logits: softmax and cross entropy
+# in: 3,4
+def f(x):
+    x = x.clone()
+    x[1, 1] = float("nan")
+    return x.softmax(1), torch.isnan(F.cross_entropy(x, torch.tensor([0, 1, 2])))

@@ -1,0 +1,242 @@
+# %% [7] a temperature annealed between steps
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        self.tau = 1.0
+
+    def forward(self, x):
+        return self.fc(x) / self.tau
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    out = []
+    for i in range(3):
+        m.tau = 1.0 / (i + 1)
+        loss = m(data(4, 3, seed=i)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        out.append(loss.item())
+    return out
+
+# %% [7] a forward-only setting changed between calls
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.skip = False
+
+    def forward(self, x):
+        if self.skip:
+            return x
+        return x * 2
+
+def run():
+    m = Net()
+    a = m(torch.ones(2))
+    m.skip = True
+    return a, m(torch.ones(2))
+
+# %% [7] bn.momentum changed
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)))
+    m(data(4, 3))
+    m[1].momentum = 0.5
+    m(data(4, 3, seed=7))
+    return m[1].running_mean, m[1].momentum
+
+# %% [7] dropout's p changed
+def run():
+    d = nn.Dropout(0.9)
+    d(torch.ones(10))
+    d.p = 0.0
+    return d(torch.ones(10)), d.p
+
+# %% [7] a submodule replaced after the first call
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(self.a(x))
+
+def run():
+    m = fill(Net())
+    y = m(data(2, 3))
+    m.act = nn.Tanh()
+    z = m(data(2, 3))
+    m.a = fill(nn.Linear(3, 3), seed=11)
+    return y, z, m(data(2, 3))
+
+# %% [7] momentum of a group changed
+def run():
+    m = fill(nn.Linear(3, 1))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9)
+    for i in range(3):
+        for g in opt.param_groups:
+            g["momentum"] = 0.5 if i else 0.9
+        opt.zero_grad()
+        m(data(4, 3, seed=i)).pow(2).mean().backward()
+        opt.step()
+    return m
+
+# %% [7] weight decay of a group changed
+def run():
+    m = fill(nn.Linear(3, 1))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1, weight_decay=0.5)
+    for i in range(3):
+        opt.param_groups[0]["weight_decay"] = 0.1 * i
+        opt.zero_grad()
+        m(data(4, 3, seed=i)).pow(2).mean().backward()
+        opt.step()
+    return m
+
+# %% [7] Adam's betas and eps changed
+def run():
+    m = fill(nn.Linear(3, 1))
+    opt = torch.optim.Adam(m.parameters(), lr=0.1)
+    for i in range(3):
+        for group in opt.param_groups:
+            group["betas"] = (0.5, 0.9)
+            group["eps"] = 0.01
+        opt.zero_grad()
+        m(data(4, 3, seed=i)).pow(2).mean().backward()
+        opt.step()
+    return m
+
+# %% [7] the learning rate set by hand
+def run():
+    m = fill(nn.Linear(3, 1))
+    opt = torch.optim.Adam(m.parameters(), lr=0.1)
+    for i in range(3):
+        for group in opt.param_groups:
+            group["lr"] = 0.1 * 0.5 ** i
+        opt.zero_grad()
+        m(data(4, 3, seed=i)).pow(2).mean().backward()
+        opt.step()
+    return m, opt.param_groups[0]["lr"]
+
+# %% [7] a weight of the loss that grows
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    out = []
+    for epoch in range(3):
+        beta = epoch / 2
+        x = data(4, 3)
+        y = m(x)
+        loss = y.pow(2).mean() + beta * y.abs().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        out.append(loss.item())
+    return out
+
+# %% [7] a dict of settings
+class Net(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.cfg = cfg
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.fc(x) * self.cfg["scale"]
+
+def run():
+    cfg = {"scale": 1.0}
+    m = fill(Net(cfg))
+    a = m(data(2, 3))
+    cfg["scale"] = 3.0
+    return a, m(data(2, 3))
+
+# %% [7] a global setting
+SCALE = 1.0
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x * SCALE
+
+def run():
+    global SCALE
+    m = Net()
+    a = m(torch.ones(2))
+    SCALE = 4.0
+    return a, m(torch.ones(2))
+
+# %% [7] stochastic depth by a counter
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(3)])
+        self.depth = 3
+
+    def forward(self, x):
+        for l in self.layers[: self.depth]:
+            x = l(x)
+        return x
+
+def run():
+    m = fill(Net())
+    out = [m(data(2, 3))]
+    for d in (1, 2):
+        m.depth = d
+        out.append(m(data(2, 3)))
+    return out
+
+# %% [7] a step counter on self
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.t = 0
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        self.t += 1
+        return self.fc(x) * self.t
+
+def run():
+    m = fill(Net())
+    return m(data(1, 2)), m(data(1, 2)), m.t
+
+# %% [7] requires_grad switched while training
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1)))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    for i in range(4):
+        for p in m[0].parameters():
+            p.requires_grad = i % 2 == 0
+        opt.zero_grad()
+        m(data(4, 3, seed=i)).pow(2).mean().backward()
+        opt.step()
+    return [p for p in m.parameters()]
+
+# %% [7] a function passed as an attribute and replaced
+class Net(nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+
+    def forward(self, x):
+        return self.act(x)
+
+def run():
+    m = Net(torch.tanh)
+    a = m(torch.ones(2))
+    m.act = torch.sigmoid
+    return a, m(torch.ones(2))
+
+# %% [7] dampening, nesterov and amsgrad
+def run():
+    out = []
+    for kw in ({"momentum": 0.9, "nesterov": True}, {"momentum": 0.9, "dampening": 0.5}):
+        m = fill(nn.Linear(3, 1))
+        opt = torch.optim.SGD(m.parameters(), lr=0.1, **kw)
+        for i in range(3):
+            opt.zero_grad()
+            m(data(4, 3, seed=i)).pow(2).mean().backward()
+            opt.step()
+        out.append(m)
+    return out

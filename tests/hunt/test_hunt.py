@@ -1,0 +1,89 @@
+"""A sample of the hunt: none of it may be silently wrong (`make hunt` runs everything)."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.hunt.compare import difference
+from tests.hunt.idioms import CLASSES, Program, read_programs, subjects
+from tests.hunt.run import hunt
+from tests.hunt.table import known_silent
+
+SIZE = 40  # programs, about twenty seconds on one core
+SEED = 20261117
+
+
+def every_program() -> list[Program]:
+    return [program for subject in subjects() for program in read_programs(subject)]
+
+
+def test_names_are_unique() -> None:
+    names = [program.folder for program in every_program()]
+    assert len(names) == len(set(names))
+
+
+def test_every_class_has_five_spellings() -> None:
+    spellings: dict[int, set[str]] = {number: set() for number in CLASSES}
+    for program in every_program():
+        for number in program.classes:
+            spellings[number].add(program.idiom)
+    assert {number for number, names in spellings.items() if len(names) < 5} <= UNWRITTEN
+
+
+UNWRITTEN = {3, 4, 5, 6, 12, 13, 14, 16, 19, 20, 21, 22, 24}
+
+
+ONE = {"tensor": ["1"], "dtype": "int64", "shape": [1]}
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "same"),
+    [
+        ({"float": "1.0"}, {"float": "1.00001"}, True),
+        ({"float": "1.0"}, {"float": "1.1"}, False),
+        ({"float": "nan"}, {"float": "0.0"}, False),
+        (1, {"float": "1.0"}, False),
+        (True, 1, False),
+        (
+            {"tensor": ["1"], "dtype": "int64", "shape": [1]},
+            {"tensor": ["1"], "dtype": "int32", "shape": [1]},
+            False,
+        ),
+        (
+            {"tensor": ["1"], "dtype": "int64", "shape": [1]},
+            {"tensor": ["1"], "dtype": "int64", "shape": []},
+            False,
+        ),
+        ({"tuple": [1, 2]}, {"tuple": [1, 2]}, True),
+        ({"tuple": [1, 2]}, {"list": [1, 2]}, False),
+    ],
+)
+def test_comparison_tells_apart(expected: object, found: object, same: bool) -> None:
+    records = [{"value": value, "printed": ""} for value in (expected, found)]
+    assert (difference(*records) == "") is same
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "same"),
+    [
+        ("loss 0.50000\n", "loss 0.500001\n", True),
+        ("loss 0.5", "loss 0.6", False),
+        ("a", "b", False),
+    ],
+)
+def test_printed_text_is_compared(expected: str, found: str, same: bool) -> None:
+    records = [{"value": None, "printed": text} for text in (expected, found)]
+    assert (difference(*records) == "") is same
+
+
+@pytest.mark.frameworks
+def test_a_sample_is_never_silently_wrong(tmp_path: Path) -> None:
+    known = known_silent()
+    programs = [program for program in every_program() if program.key not in known]
+    sample = random.Random(SEED).sample(programs, SIZE)
+    judged = [one for one in hunt(sample, tmp_path) if one.verdict in ("silent", "invalid")]
+    wrong = {one.program.name: one.differences for one in judged}
+    assert not wrong
