@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from migrate.emit.used_helpers import used_helpers
-from migrate.findings import Finding
+from migrate.findings import Finding, make_finding
 from migrate.pipeline import Pass, all_passes
 from migrate.pipeline.context import Context
 from migrate.port.passes import run_passes, run_source_passes
@@ -19,6 +19,7 @@ from migrate.resolve import Resolver
 from migrate.resolve.members import class_is_module
 from migrate.rewrite.names.import_findings import import_findings
 from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.depth import DEEPEST_CHAIN, too_deep
 from migrate.syntax.import_planner import HELPERS, ImportPlanner
 from migrate.table.helper_pieces import helper_index
 
@@ -95,6 +96,12 @@ def port_file(
     derived = any(class_is_module(cls) for cls in resolution.scope.classes)
     if not resolution.usages and not derived and not found and not _imports_any(tree, roots):
         return PortedFile(source, text)
+    deep = too_deep(tree)
+    if deep is not None:
+        reason = f"an expression has more than {DEEPEST_CHAIN:,} operands"
+        step = "split it, or build the sum in a loop; the file was left as it is"
+        finding = make_finding("MS208", source.path, reason, step, line=deep.lineno)
+        return PortedFile(source, text, problem=finding, usages=len(resolution.usages))
     spelling = ImportPlanner(taken=bound_names(tree, resolver), helper_import=helper_import)
     spelling.mint = mint
     spelling.quote = '"' if text.count('"') > text.count("'") else "'"

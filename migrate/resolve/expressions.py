@@ -153,7 +153,20 @@ class Expressions(UnknownMembers):
     # Operators ----------------------------------------------------------------------------------
 
     def _binary(self, node: ast.BinOp) -> Value:
-        left, right = self.evaluate(node.left), self.evaluate(node.right)
+        """A sum of a thousand terms is a tree as deep: its left spine is walked by a loop."""
+        spine = [node]
+        while isinstance(spine[-1].left, ast.BinOp):
+            spine.append(spine[-1].left)
+        value = self.evaluate(spine[-1].left)
+        while True:
+            part = spine.pop()
+            value = self._operator(part, value, self.evaluate(part.right))
+            if not spine:
+                return value
+            if self.types is not None:
+                self.types[id(part)] = value
+
+    def _operator(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if is_tensor(left) or is_tensor(right):
             return TENSOR
         for side in (left, right):
