@@ -15,3 +15,13 @@ class RequestError(Exception):
     def __str__(self) -> str:
         located = f"{self.where}: {self.what}" if self.where else self.what
         return f"{located}\n  {self.next_step}" if self.next_step else located
+
+
+def describe(error: BaseException, limit: int = 500) -> str:
+    """The kind and message of any exception, even of one whose `__str__` raises."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "<its message could not be read>"
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= limit else f"{text[:limit]}..."

@@ -156,14 +156,37 @@ def test_symlink_loops(tmp_path: Path) -> None:
     ]
 
 
-def test_linked_directory_is_followed_once(tmp_path: Path) -> None:
+def test_a_link_out_of_the_tree_is_a_finding_and_not_followed(tmp_path: Path) -> None:
     write(tmp_path / "other/b.py")
-    (tmp_path / "tree").mkdir()
+    write(tmp_path / "tree/a.py")
+    (tmp_path / "tree/folder").symlink_to(tmp_path / "other", target_is_directory=True)
+    (tmp_path / "tree/file.py").symlink_to(tmp_path / "other/b.py")
+    project = discover([tmp_path / "tree"])
+    assert [f.path.name for f in project.files] == ["a.py"]
+    assert [(f.path.name, f.code) for f in project.skipped] == [
+        ("file.py", "MS210"),
+        ("folder", "MS210"),
+    ]
+    both = discover([tmp_path / "tree", tmp_path / "other"])
+    assert [str(f.path.relative_to(tmp_path)) for f in both.files] == ["other/b.py", "tree/a.py"]
+    assert both.skipped == []
+
+
+def test_a_link_inside_the_tree_adds_no_file(tmp_path: Path) -> None:
+    write(tmp_path / "tree/real/b.py")
+    (tmp_path / "tree/alias").symlink_to("real", target_is_directory=True)
+    (tmp_path / "tree/a.py").symlink_to("real/b.py")
+    project = discover([tmp_path / "tree"])
+    assert [str(f.path.relative_to(tmp_path)) for f in project.files] == ["tree/real/b.py"]
+    assert project.skipped == []
+
+
+def test_a_linked_directory_that_the_walk_would_not_enter_is_followed_once(tmp_path: Path) -> None:
+    write(tmp_path / "tree/.hidden/b.py")
     for name in ("first", "second"):
-        (tmp_path / "tree" / name).symlink_to(tmp_path / "other", target_is_directory=True)
+        (tmp_path / "tree" / name).symlink_to(".hidden", target_is_directory=True)
     project = discover([tmp_path / "tree"])
     assert [str(f.path.relative_to(tmp_path)) for f in project.files] == ["tree/first/b.py"]
-    assert project.skipped == []
 
 
 def test_pipe_is_not_opened(tmp_path: Path) -> None:

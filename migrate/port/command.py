@@ -7,12 +7,15 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 from migrate.errors import RequestError
-from migrate.port.tree import Options, PortedTree, port_tree, write_tree
+from migrate.files import in_place
+from migrate.port.tree import Options, PortedTree, port_tree
+from migrate.port.write_in_place import refuse_links, top_of, write_in_place
+from migrate.port.write_output import check_output, write_tree
+from migrate.printable import printable
 from migrate.project import Project, discover
 from migrate.table import Table
 from migrate.table.entry import VERSIONS
@@ -33,12 +36,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--in-place",
         action="store_true",
-        help="overwrite the sources (a clean git tree is required)",
+        help="overwrite the sources; every file must be one that git could bring back",
     )
     parser.add_argument(
         "--force",
         action="store_true",
-        help="write into an output that exists, or into an unclean tree",
+        help="write into an output that exists, or over sources that git could not bring back",
+    )
+    parser.add_argument(
+        "--backup",
+        action="store_true",
+        help="with --in-place: keep a copy of every file that is overwritten",
+    )
+    interrupted = parser.add_mutually_exclusive_group()
+    interrupted.add_argument(
+        "--resume", action="store_true", help="with --in-place: complete an interrupted run"
+    )
+    interrupted.add_argument(
+        "--rollback", action="store_true", help="with --in-place: undo an interrupted run"
     )
     parser.add_argument(
         "--target",
@@ -111,7 +126,12 @@ def _input_shape(text: str) -> tuple[str, tuple[int, ...]]:
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 0: all ported; 1: something is left for a person; 2: nothing could be done."""
+    if options.resume or options.rollback:
+        return _finish_interrupted(options)
+    _refuse_early(options)
     project = discover(options.paths)
+    if options.output is not None:
+        project = _without_output(project, options.paths, options.output)
     if not project.files:
         first = project.skipped[0] if project.skipped else None
         raise RequestError(
@@ -119,31 +139,13 @@ def run(options: argparse.Namespace) -> int:
             where=str(first.path) if first else "",
             next_step=first.next_step if first else "",
         )
-    if options.scaffold and options.in_place:
-        raise RequestError(
-            "--scaffold needs an output directory of its own",
-            next_step="use -o DIR, or port in place without --scaffold",
-        )
-    if options.scaffold and options.target == "torch-npu":
-        raise RequestError(
-            "--scaffold writes scripts that start MindSpore, and --target torch-npu keeps PyTorch",
-            next_step="leave out one of the two",
-        )
-    if options.with_torchvision is not None and options.in_place:
-        raise RequestError(
-            "--with-torchvision needs an output directory of its own",
-            next_step="use -o DIR, or port in place without --with-torchvision",
-        )
-    if options.in_place and not options.force:
-        _require_clean(options.paths)
-    if options.output is not None:
-        project = _without_output(project, options.paths, options.output)
     settings = Options(
         mint=options.target == "mint",
         npu=options.target == "torch-npu",
         input_shapes=dict(options.input_shape),
         jobs=options.jobs,
         output=options.output,
+        in_place=options.in_place,
     )
     if options.with_torchvision is not None:
         from migrate.port.local_models import find_models
@@ -164,15 +166,58 @@ def run(options: argparse.Namespace) -> int:
     if options.diff:
         sys.stdout.write(_diff(tree))
     elif options.output is not None:
+        _refuse_overwriting(tree, options.paths, options.output)
         write_tree(tree, options.output, force=options.force)
     elif options.in_place:
-        _write_in_place(tree)
+        kept = write_in_place(tree, options.paths, force=options.force, backup=options.backup)
+        if kept is not None and not options.quiet:
+            print(f"ms-migrate: the originals are kept in {kept}", file=sys.stderr)
     from migrate.report.port import summary
 
     stream = sys.stderr if options.diff else sys.stdout
     if not options.quiet or options.format == "json":
         stream.write(summary(tree, options.format, options.output))
     return 1 if tree.findings else 0
+
+
+def _refuse_early(options: argparse.Namespace) -> None:
+    """What can be refused before anything is read."""
+    if options.scaffold and options.in_place:
+        raise RequestError(
+            "--scaffold needs an output directory of its own",
+            next_step="use -o DIR, or port in place without --scaffold",
+        )
+    if options.scaffold and options.target == "torch-npu":
+        raise RequestError(
+            "--scaffold writes scripts that start MindSpore, and --target torch-npu keeps PyTorch",
+            next_step="leave out one of the two",
+        )
+    if options.with_torchvision is not None and options.in_place:
+        raise RequestError(
+            "--with-torchvision needs an output directory of its own",
+            next_step="use -o DIR, or port in place without --with-torchvision",
+        )
+    if options.backup and not options.in_place:
+        raise RequestError(
+            "--backup goes with --in-place", next_step="-o DIR leaves the sources as they are"
+        )
+    if options.output is not None:
+        check_output(options.output, force=options.force)
+    if options.in_place:
+        refuse_links(options.paths)
+    if all(path.exists() for path in options.paths):
+        in_place.refuse_interrupted(top_of(options.paths))
+
+
+def _finish_interrupted(options: argparse.Namespace) -> int:
+    if not options.in_place:
+        raise RequestError("--resume and --rollback go with --in-place")
+    top = top_of(options.paths)
+    count = in_place.resume(top) if options.resume else in_place.rollback(top)
+    if not options.quiet:
+        done = "completed" if options.resume else "undone"
+        print(f"ms-migrate: the interrupted run on {count} files was {done}", file=sys.stderr)
+    return 0
 
 
 def _without_output(project: Project, paths: list[Path], output: Path) -> Project:
@@ -185,8 +230,24 @@ def _without_output(project: Project, paths: list[Path], output: Path) -> Projec
                 where=str(output),
                 next_step="choose another -o DIR, or use --in-place",
             )
-    kept = [file for file in project.files if not file.path.resolve().is_relative_to(place)]
-    return project if len(kept) == len(project.files) else Project(kept, project.skipped)
+    inside = [path for path in paths if path.is_dir() and place.is_relative_to(path.resolve())]
+    if not inside:
+        return project
+    files = [file for file in project.files if not file.path.resolve().is_relative_to(place)]
+    return project if len(files) == len(project.files) else Project(files, project.skipped)
+
+
+def _refuse_overwriting(tree: PortedTree, paths: list[Path], output: Path) -> None:
+    """An output above the sources is fine as long as nothing of it lands among them."""
+    place = output.resolve()
+    roots = [path.resolve() for path in paths if not place.is_relative_to(path.resolve())]
+    for target in (*tree.files, *tree.copies, *tree.links, *tree.added):
+        if any((place / target).is_relative_to(root) for root in roots):
+            raise RequestError(
+                "would be written among the sources",
+                where=str(output / target),
+                next_step="choose another -o DIR",
+            )
 
 
 def _diff(tree: PortedTree) -> str:
@@ -197,80 +258,14 @@ def _diff(tree: PortedTree) -> str:
             text = source.path.read_text("utf-8") if source.notebook else source.read()
             before = text.splitlines(keepends=True)
             after = ported.text.splitlines(keepends=True)
-            parts += difflib.unified_diff(before, after, f"a/{target}", f"b/{target}")
+            name = printable(str(target), keep="")
+            parts += difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
     for target, text in tree.added.items():
         parts += difflib.unified_diff(
             [], text.splitlines(keepends=True), "/dev/null", f"b/{target}"
         )
-    return "".join(
+    patch = "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts
     )
-
-
-def _require_clean(paths: list[Path]) -> None:
-    """Overwriting is only safe where git can bring the sources back."""
-    for path in paths:
-        folder = path if path.is_dir() else path.parent
-        try:
-            status = subprocess.run(
-                ["git", "-C", str(folder), "status", "--porcelain", "--", str(path.resolve())],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        except OSError:
-            status = None
-        if status is None or status.returncode != 0:
-            raise RequestError(
-                "is not under git, so the sources could not be brought back",
-                where=str(path),
-                next_step="use -o DIR, or --force to overwrite anyway",
-            )
-        if status.stdout.strip():
-            raise RequestError(
-                "has uncommitted changes",
-                where=str(path),
-                next_step="commit them first, use -o DIR, or --force",
-            )
-
-
-def _write_in_place(tree: PortedTree) -> None:
-    """Every file through a temporary neighbour, all prepared before the first is replaced."""
-    import os
-
-    prepared: list[tuple[Path, Path]] = []
-    originals = {target: ported.source.path for target, ported in tree.files.items()}
-    try:
-        for ported in tree.files.values():
-            if ported.changed:
-                path = ported.source.path
-                temporary = path.with_name(f".{path.name}.ms-migrate")
-                temporary.write_bytes(ported.encoded())
-                prepared.append((temporary, path))
-        for target, text in tree.helpers.items():
-            home = _home_in_place(target, originals)
-            temporary = home / f".{target.name}.ms-migrate"
-            temporary.write_text(text, encoding="utf-8")
-            prepared.append((temporary, home / target.name))
-    except OSError as error:
-        for temporary, _ in prepared:
-            temporary.unlink(missing_ok=True)
-        raise RequestError(
-            f"cannot be written: {error.strerror}", where=str(error.filename)
-        ) from None
-    for temporary, path in prepared:
-        os.replace(temporary, path)
-
-
-def _home_in_place(helper: Path, originals: dict[Path, Path]) -> Path:
-    """The source directory that corresponds to the helper's place in the output."""
-    for target, path in originals.items():
-        try:
-            inside = target.parent.relative_to(helper.parent)
-        except ValueError:
-            continue
-        home = path.parent
-        for _ in inside.parts:
-            home = home.parent
-        return home
-    return next(iter(originals.values())).parent
+    # A patch in a pipe is applied byte for byte; one on a terminal is only read.
+    return printable(patch) if sys.stdout.isatty() else patch

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding, make_finding
@@ -39,13 +36,10 @@ class PortedFile:
     helpers: list[str] = field(default_factory=list)
     generated: dict[str, str] = field(default_factory=dict)
     problem: Finding | None = None
-    encoding: str = "utf-8"
-    newline: str = "\n"
 
     def encoded(self) -> bytes:
         """The text as bytes, in the file's own encoding and line ends."""
-        text = self.text if self.newline == "\n" else self.text.replace("\n", self.newline)
-        return text.encode(self.encoding)
+        return self.text.encode() if self.source.notebook else self.source.encode(self.text)
 
 
 def unported_file(source: SourceFile) -> PortedFile:
@@ -131,18 +125,7 @@ def port_file(
         usages=len(resolution.usages),
         helpers=[name for name in spelling.helpers if name in used],
         generated=context.generated,
-        **source_form(source),
     )
-
-
-def source_form(source: SourceFile) -> dict[str, Any]:
-    """Encoding and line ends, which the ported file keeps."""
-    try:
-        data = source.path.read_bytes()
-    except OSError:
-        return {}
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return {"encoding": encoding, "newline": "\r\n" if b"\r\n" in data else "\n"}
 
 
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:

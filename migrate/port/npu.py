@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from migrate.findings import Finding
-from migrate.port.file import PortedFile, source_form
+from migrate.port.file import PortedFile
 from migrate.project import ReadProblem, SourceFile
 
 _DEVICE = re.compile(r"cuda(:\d+)?")
@@ -63,7 +63,6 @@ def npu_file(source: SourceFile, text: str | None = None) -> PortedFile:
         findings=findings,
         ported=count,
         usages=count + len(findings),
-        **source_form(source),
     )
 
 

@@ -1,14 +1,10 @@
-"""Port a request: every file to its place in the output, helper modules beside them, nothing
-half-written.
-"""
+"""Port a request in memory: every file with its place in the output, helper modules beside them."""
 
 from __future__ import annotations
 
 import os
 import pickle
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,21 +13,20 @@ from migrate.collection import no_collection
 from migrate.emit.bundle import helper_module
 from migrate.emit.existing_helpers import existing_helpers
 from migrate.emit.helper_location import helper_locations
-from migrate.errors import RequestError
-from migrate.findings import Finding
+from migrate.errors import RequestError, describe
+from migrate.findings import Finding, make_finding
 from migrate.plan.project_flags import formats_values
 from migrate.port.file import PortedFile, port_file, unported_file
-from migrate.port.local_models import ModelFile, is_edited, with_local_models
-from migrate.project import Project, SourceFile
+from migrate.port.layout import helper_place, other_files
+from migrate.port.layout import places as places_in_output
+from migrate.port.local_models import is_edited, with_local_models
+from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve import Resolver
 from migrate.resolve.torch_reach import TorchReach
 from migrate.syntax.import_planner import HELPER_MODULE
-from migrate.table import Table
+from migrate.table import Table, TableError
 
 _MANY = 40  # files from which a second process pays for its start
-_NOT_COPIED = frozenset(
-    {".git", "__pycache__", ".venv", "node_modules", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
-)
 
 
 @dataclass(slots=True)
@@ -43,6 +38,7 @@ class Options:
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     jobs: int = 0
     output: Path | None = None  # what lies below it is not copied along
+    in_place: bool = False  # nothing is copied along
     models: Path | None = None  # torchvision's model files, to be ported along
 
 
@@ -54,6 +50,7 @@ class PortedTree:
     helpers: dict[Path, str] = field(default_factory=dict)
     scaffold: dict[Path, str] = field(default_factory=dict)
     copies: dict[Path, Path] = field(default_factory=dict)  # output -> original
+    links: dict[Path, str] = field(default_factory=dict)  # output -> where the link leads
     skipped: list[Finding] = field(default_factory=list)
 
     @property
@@ -71,11 +68,11 @@ class PortedTree:
 def port_tree(paths: list[Path], project: Project, table: Table, options: Options) -> PortedTree:
     """Port every file of the project; nothing is written."""
     result = PortedTree(skipped=list(project.skipped))
-    places = dict(_places(paths, project.files))
+    places = dict(places_in_output(paths, project.files))
     homes = helper_locations(project.files, places, paths)
     if options.models is not None:
         project = with_local_models(project, options.models, homes)
-        places = dict(_places(paths, project.files))
+        places = dict(places_in_output(paths, project.files))
         homes = helper_locations(project.files, places, paths)
     _refuse_clashes(places)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
@@ -91,15 +88,25 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
     for home, (names, generated) in needed.items():
         mint = table if options.mint else None
         module = home / f"{HELPER_MODULE}.py"
-        base = options.output or Path()
-        written = {base / target for target in result.files}
-        earlier_names, earlier_pieces = existing_helpers(base / module, written)
+        if options.output is not None:
+            existing = options.output / module
+            written = {options.output / target for target in result.files}
+        else:
+            originals = {target: ported.source.path for target, ported in result.files.items()}
+            existing = helper_place(module, originals) / module.name
+            written = {path.resolve() for path in originals.values()}
+        earlier_names, earlier_pieces = existing_helpers(existing, written)
         names |= earlier_names
         generated = {**earlier_pieces, **generated}
         if formats_values(project):
             names["formatted_tensors"] = None
         result.helpers[module] = helper_module(list(names), generated, mint)
-    result.copies = dict(_other_files(paths, set(result.files), options.output))
+    if options.in_place:
+        return result
+    reported = {finding.path for finding in result.skipped}
+    others = other_files(paths, set(result.files), reported, options.output)
+    result.copies, result.links = others.copies, others.links
+    result.skipped += others.findings
     return result
 
 
@@ -148,12 +155,12 @@ def _port_some(
     if options.npu:
         from migrate.port.npu import npu_file
 
-        return [_as_it_is(source, partial(npu_file, source)) for source, _ in work]
+        return [_port_alone(source, partial(npu_file, source)) for source, _ in work]
     resolver = Resolver(project, table)
     reach = TorchReach(project, table.packages)
     alone = len(project.files) == 1  # asked for by name: who calls it is not known
     return [
-        _as_it_is(
+        _port_alone(
             source,
             partial(
                 port_file,
@@ -170,137 +177,33 @@ def _port_some(
     ]
 
 
-def _as_it_is(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
-    """Port one file; a notebook stays a notebook."""
-    with no_collection():
-        return port() if not source.notebook else _notebook(source, port)
+def _port_alone(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
+    """Port one file, whose failure costs no other file; a notebook stays a notebook."""
+    try:
+        with no_collection():
+            ported = port() if not source.notebook else _notebook(source, port)
+        if ported.changed:
+            ported.encoded()
+    except ReadProblem as problem:
+        return PortedFile(source, "", problem=problem.finding)
+    except TableError:
+        raise  # the same for every file
+    except UnicodeError as error:
+        reason = f"cannot be written in its own encoding ({error})"
+        problem_found = make_finding("MS204", source.path, reason, "save it as UTF-8 first")
+        return PortedFile(source, "", problem=problem_found)
+    except (RecursionError, MemoryError):
+        reason = "an expression is nested too deeply; the file was left as it is"
+        problem_found = make_finding("MS208", source.path, reason, "split the expression")
+        return PortedFile(source, "", problem=problem_found)
+    except Exception as error:
+        reason = f"could not be ported: {describe(error)}"
+        step = "a fault of ms-migrate; please report it with the file, which was left as it is"
+        return PortedFile(source, "", problem=make_finding("MS209", source.path, reason, step))
+    return ported
 
 
 def _notebook(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
     from migrate.port.notebook import port_notebook
 
     return port_notebook(source, lambda text: port(text=text))
-
-
-def _places(paths: list[Path], files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, Path]]:
-    """Where each file goes, relative to the output: a directory's contents directly, several
-    directories each in its own.
-    """
-    roots = [path for path in paths if path.is_dir()]
-    several = len(paths) > 1
-    for source in files:
-        if isinstance(source, ModelFile):
-            yield source, source.target
-            continue
-        root = next((r for r in roots if source.path.resolve().is_relative_to(r.resolve())), None)
-        if root is None:
-            yield source, Path(source.path.name)
-            continue
-        inside = source.path.resolve().relative_to(root.resolve())
-        yield source, Path(root.resolve().name) / inside if several else inside
-
-
-def _other_files(
-    paths: list[Path], taken: set[Path], output: Path | None
-) -> Iterator[tuple[Path, Path]]:
-    """Everything that is not Python source goes along unchanged."""
-    several = len(paths) > 1
-    for root in paths:
-        if not root.is_dir():
-            continue
-        for folder, directories, names in os.walk(root):
-            directories[:] = sorted(
-                name
-                for name in directories
-                if name not in _NOT_COPIED and not _is(Path(folder) / name, output)
-            )
-            for name in sorted(names):
-                original = Path(folder) / name
-                inside = original.relative_to(root)
-                target = Path(root.resolve().name) / inside if several else inside
-                if (
-                    target not in taken
-                    and not name.endswith((".pyc", ".pyo"))
-                    and original.is_file()
-                ):
-                    yield target, original
-
-
-def _is(path: Path, other: Path | None) -> bool:
-    return other is not None and path.resolve() == other.resolve()
-
-
-# Writing ----------------------------------------------------------------------------------------
-
-
-def write_tree(tree: PortedTree, output: Path, *, force: bool) -> None:
-    """Write everything or nothing: a new directory is built beside the output and moved into
-    place.
-    """
-    if output.exists() and not output.is_dir():
-        raise RequestError(
-            "is a file, and a directory is needed",
-            where=str(output),
-            next_step="choose another -o DIR",
-        )
-    if output.exists() and any(output.iterdir()) and not force:
-        raise RequestError(
-            "exists and is not empty",
-            where=str(output),
-            next_step="choose another -o DIR, or add --force",
-        )
-    parent = output.resolve().parent
-    if not parent.is_dir():
-        try:
-            parent.mkdir(parents=True)
-        except OSError as error:
-            raise RequestError(f"cannot be created: {error.strerror}", where=str(parent)) from None
-    try:
-        staging = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=parent))
-    except OSError as error:
-        raise RequestError(f"cannot be written to: {error.strerror}", where=str(parent)) from None
-    try:
-        _fill(tree, staging)
-        os.chmod(staging, 0o755)
-        _move(staging, output)
-    except BaseException:
-        shutil.rmtree(staging, ignore_errors=True)
-        raise
-
-
-def _fill(tree: PortedTree, folder: Path) -> None:
-    for target, original in tree.copies.items():
-        place = folder / target
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(original, place)
-    for target, ported in tree.files.items():
-        place = folder / target
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if ported.changed:
-            place.write_bytes(ported.encoded())
-            shutil.copymode(ported.source.path, place)
-        elif ported.source.path.exists():
-            shutil.copy2(ported.source.path, place)
-    for target, text in tree.added.items():
-        place = folder / target
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
-        if target.suffix == ".sh":
-            place.chmod(0o755)
-
-
-def _move(staging: Path, output: Path) -> None:
-    """Into an output that exists, file by file.
-
-    Each replacement is atomic and nothing else there is touched.
-    """
-    if not output.exists():
-        os.replace(staging, output)
-        return
-    for path in sorted(staging.rglob("*")):
-        target = output / path.relative_to(staging)
-        if path.is_dir():
-            target.mkdir(exist_ok=True)
-        else:
-            os.replace(path, target)
-    shutil.rmtree(staging, ignore_errors=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from migrate.findings import Finding, in_order
 from migrate.project.namespaces import Place, places_of, plain_place
 from migrate.project.notebook import join_cells
-from migrate.project.text import decode, read_bytes
+from migrate.project.text import decode, encode_like, read_bytes
 from migrate.project.walk import Walk
 
 # Installed packages share one root; a project there knows its own package, not all its neighbours.
@@ -37,6 +37,10 @@ class SourceFile:
             return decode(data, self.path)
         text, self.cells = join_cells(data, self.path)
         return text
+
+    def encode(self, text: str) -> bytes:
+        """Other text for this file, in its encoding and with its line ends; raises UnicodeError."""
+        return encode_like(read_bytes(self.path), text, self.path)
 
     def imports_torch(self) -> bool:
         """Whether torch may be meant in here: false costs one look at the bytes, and no parsing."""
@@ -118,9 +122,10 @@ class Project:
 
 def discover(paths: Sequence[Path]) -> Project:
     """All Python files and notebooks of these files and directories, sorted, each once."""
-    walk = Walk()
+    walk = Walk(paths)
     for path in paths:
         walk.take(path)
+    walk.follow_links()
     places = places_of(walk.files, paths)
     files = [_describe(path, places[os.path.abspath(path)]) for path in walk.files]
     files.sort(key=lambda file: str(file.path))

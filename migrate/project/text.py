@@ -72,7 +72,28 @@ def decode(data: bytes, path: Path) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         reason = f"byte 0x{data[error.start]:02x} is not {encoding}"
         raise ReadProblem(make_finding("MS204", path, reason, _DECLARE, line=line)) from None
+    except (LookupError, ValueError, OverflowError, TypeError, AssertionError):
+        # rot13, hex and their like are registered as encodings, and are none for text.
+        reason = f"{encoding} is not an encoding of text"
+        raise ReadProblem(make_finding("MS204", path, reason, _DECLARE, line=1)) from None
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def encode_like(original: bytes, text: str, path: Path) -> bytes:
+    """`text` in the encoding and with the line ends of the file's bytes; raises UnicodeError.
+
+    An encoding that does not give the original bytes back (utf-7, iso-2022-jp with redundant
+    escapes) would change lines that nobody edited, so it is refused.
+    """
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(original).readline)
+    before = original.decode(encoding)
+    if before.encode(encoding) != original:
+        raise UnicodeError(f"{encoding} does not give its bytes back")
+    if b"\r" in original:
+        from migrate.files.line_ends import with_line_ends_of
+
+        text = with_line_ends_of(before, text)
+    return text.encode(encoding)
 
 
 _DECLARE = "declare the encoding on line 1 (# -*- coding: latin-1 -*-) or save it as UTF-8"

@@ -1,9 +1,10 @@
-"""Walk what the user gave: each file once, links followed but never in circles."""
+"""Walk what the user gave: each file once, links never in circles and never out of it."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from migrate.findings import Finding, make_finding
@@ -14,11 +15,17 @@ _NEVER = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packag
 
 
 class Walk:
-    """Collects files and, for what had to be left out, findings."""
+    """Collects files and, for what had to be left out, findings.
 
-    def __init__(self) -> None:
+    Links are looked at last. One that leads to a place inside what was asked for adds nothing, or
+    a place that the walk would not enter by itself; one that leads elsewhere is not followed.
+    """
+
+    def __init__(self, asked: Sequence[Path] = ()) -> None:
         self.files: list[Path] = []
         self.skipped: list[Finding] = []
+        self._roots = [os.path.realpath(path) for path in asked]
+        self._links: list[Path] = []
         self._seen: set[tuple[int, int]] = set()
         self._directories: set[tuple[int, int]] = set()
 
@@ -32,9 +39,9 @@ class Walk:
         if stat.S_ISDIR(status.st_mode):
             if (status.st_dev, status.st_ino) in self._directories:
                 return
-            before = len(self.files), len(self.skipped), len(self._seen)
-            self._directory(path, [])
-            if (len(self.files), len(self.skipped), len(self._seen)) == before:
+            before = self._found()
+            self._directory(path)
+            if self._found() == before:
                 self.skipped.append(
                     make_finding("MS102", path, "holds no Python source", f"looked for {_WANTED}")
                 )
@@ -46,6 +53,9 @@ class Walk:
                     "MS103", path, "is not Python source", f"give {_WANTED} or a directory"
                 )
             )
+
+    def _found(self) -> tuple[int, ...]:
+        return len(self.files), len(self.skipped), len(self._seen), len(self._links)
 
     def _file(self, path: Path, status: os.stat_result) -> None:
         identity = status.st_dev, status.st_ino
@@ -60,46 +70,87 @@ class Walk:
             return
         self.files.append(path)
 
-    def _directory(self, path: Path, above: list[tuple[int, int]]) -> None:
-        try:
-            status = path.stat()
-            with os.scandir(path) as entries:
-                members = sorted(entries, key=lambda entry: entry.name)
-        except OSError as error:
-            self.skipped.append(refusal(path, error))
-            return
-        identity = status.st_dev, status.st_ino
-        if identity in above:
-            self.skipped.append(
-                make_finding("MS203", path, "is a link to a directory above it; not followed")
-            )
-            return
-        if identity in self._directories:
-            return
-        self._directories.add(identity)
-        for member in members:
-            self._member(path / member.name, member, [*above, identity])
+    def _directory(self, top: Path) -> None:
+        """Everything below a directory, without recursion: trees may be deeper than the stack."""
+        pending = [top]
+        while pending:
+            path = pending.pop()
+            try:
+                status = path.stat()
+                with os.scandir(path) as entries:
+                    members = sorted(entries, key=lambda entry: entry.name)
+            except OSError as error:
+                self.skipped.append(refusal(path, error))
+                continue
+            identity = status.st_dev, status.st_ino
+            if identity in self._directories:
+                continue
+            self._directories.add(identity)
+            pending += self._members(path, members)
 
-    def _member(self, path: Path, entry: os.DirEntry[str], above: list[tuple[int, int]]) -> None:
-        try:
-            if entry.is_dir():
-                if not _foreign(entry):
-                    self._directory(path, above)
-            elif entry.name.endswith(ENDINGS):
-                self._file(path, entry.stat())
-        except OSError as error:
-            # A link to itself, or one whose target is gone.
-            self.skipped.append(_absent(path, error))
+    def _members(self, path: Path, members: list[os.DirEntry[str]]) -> Iterator[Path]:
+        """Take the files of a directory; give the directories in it."""
+        for entry in members:
+            try:
+                if entry.is_symlink():
+                    self._links.append(path / entry.name)
+                elif entry.is_dir():
+                    if not _foreign(path / entry.name):
+                        yield path / entry.name
+                elif entry.name.endswith(ENDINGS):
+                    self._file(path / entry.name, entry.stat())
+            except OSError as error:
+                self.skipped.append(_absent(path / entry.name, error))
+
+    def follow_links(self) -> None:
+        """Last, when everything that can be reached without them is known."""
+        while self._links:
+            link = self._links.pop(0)
+            try:
+                self._link(link)
+            except OSError as error:
+                # A link to itself, or one whose target is gone.
+                if link.name.endswith(ENDINGS):
+                    self.skipped.append(_absent(link, error))
+
+    def _link(self, link: Path) -> None:
+        real = os.path.realpath(link, strict=True)
+        status = os.stat(real)
+        directory = stat.S_ISDIR(status.st_mode)
+        if _foreign(link) if directory else not link.name.endswith(ENDINGS):
+            return
+        if not any(is_below(real, root) for root in self._roots):
+            self.skipped.append(
+                make_finding(
+                    "MS210",
+                    link,
+                    f"is a link out of what was asked for, to {real}; not followed",
+                    "give what it leads to as a path of its own, or copy it into the tree",
+                )
+            )
+        elif directory and is_below(os.path.realpath(link.parent), real):
+            self.skipped.append(
+                make_finding("MS203", link, "is a link to a directory above it; not followed")
+            )
+        elif directory:
+            self._directory(link)
+        else:
+            self._file(link, status)
+
+
+def is_below(path: str, root: str) -> bool:
+    """Whether a real path is a real directory or lies in it."""
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 
 _WANTED = ", ".join(f"*{ending}" for ending in ENDINGS)
 
 
-def _foreign(entry: os.DirEntry[str]) -> bool:
+def _foreign(path: Path) -> bool:
     """Directories inside a tree that hold someone else's code, or none."""
-    if entry.name.startswith(".") or entry.name in _NEVER:
+    if path.name.startswith(".") or path.name in _NEVER:
         return True
-    return os.path.isfile(os.path.join(entry.path, "pyvenv.cfg"))
+    return os.path.isfile(path / "pyvenv.cfg")
 
 
 def _absent(path: Path, error: OSError) -> Finding:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from migrate.port.tree import write_tree
+from migrate.port.write_output import write_tree
 
 SOURCE = """\
 import torch

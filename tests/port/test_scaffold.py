@@ -12,7 +12,7 @@ import pytest
 
 from migrate.errors import RequestError
 from migrate.port.scaffold import LAUNCHER, add_scaffold
-from migrate.port.tree import write_tree
+from migrate.port.write_output import write_tree
 
 TRAIN = """\
 import torch

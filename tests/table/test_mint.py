@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from migrate.port.tree import Options, PortedTree, port_tree, write_tree
+from migrate.port.tree import Options, PortedTree, port_tree
+from migrate.port.write_output import write_tree
 from migrate.project import discover
 from migrate.table import Entry, Overload, Table
 from migrate.table.entry import VERSIONS, version_key

@@ -1,0 +1,195 @@
+"""What git could give back, read from the repository's files; git itself is never started.
+
+A repository that came from elsewhere may name programs in its configuration (file system
+monitors, filters, hooks) which `git status` would run. The index and the object store are plain
+data: a file can be given back when its content is what the index records, and that object exists.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_OBJECT_FORMAT = re.compile(r"^\s*objectformat\s*=\s*sha256\s*$", re.IGNORECASE | re.MULTILINE)
+_ENTRY = struct.Struct(">10I")
+_LONGEST_INDEX = 500_000_000  # bytes
+_EXTENDED = 0x4000  # an entry flag: two more bytes of flags follow (from version 3 on)
+_MODE_TYPE, _REGULAR = 0o170000, 0o100000
+
+
+class UnreadableIndex(Exception):
+    """The repository is of a kind that is not understood here."""
+
+
+@dataclass
+class Repository:
+    """The index and the object directories of one working tree."""
+
+    top: Path  # the working tree, resolved
+    folder: Path  # its git directory
+    digest: str  # sha1 or sha256
+    entries: dict[bytes, bytes] = field(default_factory=dict)  # path in the tree -> object id
+    _objects: list[Path] = field(default_factory=list)
+
+    def restores(self, path: Path, content: bytes) -> bool:
+        """Whether `git checkout -- path` would bring this content back."""
+        try:
+            inside = path.resolve().relative_to(self.top)
+        except (ValueError, OSError):
+            return False
+        wanted = self.entries.get(os.fsencode(inside.as_posix()))
+        if wanted is None:
+            return False
+        same = wanted == self._identify(content)
+        if not same and b"\r\n" in content:
+            # With autocrlf the object has the line ends of Unix, and the checkout ours.
+            same = wanted == self._identify(content.replace(b"\r\n", b"\n"))
+        return same and self._has(wanted)
+
+    def tracks(self, path: Path) -> bool:
+        try:
+            inside = path.resolve().relative_to(self.top)
+        except (ValueError, OSError):
+            return False
+        return os.fsencode(inside.as_posix()) in self.entries
+
+    def _identify(self, content: bytes) -> bytes:
+        header = b"blob %d\0" % len(content)
+        return hashlib.new(self.digest, header + content, usedforsecurity=False).digest()
+
+    def _has(self, name: bytes) -> bool:
+        """Whether an object is in the store: as a file of its own, or in a pack."""
+        text = name.hex()
+        for store in self._objects:
+            if (store / text[:2] / text[2:]).is_file():
+                return True
+            for index in sorted((store / "pack").glob("*.idx")):
+                if index.with_suffix(".pack").is_file() and _in_pack(index, name):
+                    return True
+        return False
+
+
+def find_repository(path: Path) -> Repository | None:
+    """The repository that `path` lies in, if there is one; raises UnreadableIndex."""
+    start = path.resolve()
+    for top in (start, *start.parents):
+        mark = top / ".git"
+        if mark.is_dir():
+            return _open(top, mark)
+        if mark.is_file():  # a linked working tree or a submodule
+            text = mark.read_text(encoding="utf-8", errors="surrogateescape")
+            if text.startswith("gitdir:"):
+                return _open(top, (top / text[len("gitdir:") :].strip()).resolve())
+    return None
+
+
+def _open(top: Path, folder: Path) -> Repository:
+    common = folder
+    try:
+        if (folder / "commondir").is_file():
+            named = (folder / "commondir").read_text(encoding="utf-8").strip()
+            common = (folder / named).resolve()
+        config = (common / "config").read_text(encoding="utf-8", errors="replace")
+        digest = "sha256" if _OBJECT_FORMAT.search(config) else "sha1"
+        repository = Repository(top, folder, digest)
+        repository._objects = _stores(common / "objects")
+        index = folder / "index"
+        if index.is_file():
+            if index.stat().st_size > _LONGEST_INDEX:
+                raise UnreadableIndex("its index is too large to be one")
+            width = 32 if digest == "sha256" else 20
+            repository.entries = parse_index(index.read_bytes(), width)
+    except (OSError, ValueError, struct.error, IndexError) as error:
+        raise UnreadableIndex(f"its index cannot be read ({error})") from None
+    return repository
+
+
+def _stores(first: Path) -> list[Path]:
+    """The object directory and the ones it borrows from."""
+    found: list[Path] = []
+    pending = [first]
+    while pending and len(found) < 20:
+        store = pending.pop()
+        if store in found or not store.is_dir():
+            continue
+        found.append(store)
+        alternates = store / "info" / "alternates"
+        if alternates.is_file():
+            lines = alternates.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+            pending += [(store / line).resolve() for line in lines if line and line[0] != "#"]
+    return found
+
+
+def parse_index(data: bytes, width: int) -> dict[bytes, bytes]:
+    """Path to object id of every regular file at stage 0; `width` is the length of an id."""
+    signature, version, count = struct.unpack_from(">4sII", data, 0)
+    if signature != b"DIRC" or version not in (2, 3, 4):
+        raise UnreadableIndex("its index has a format of its own")
+    entries: dict[bytes, bytes] = {}
+    place, previous = 12, b""
+    for _ in range(count):
+        start = place
+        mode = _ENTRY.unpack_from(data, place)[6]
+        place += _ENTRY.size
+        name = data[place : place + width]
+        (flags,) = struct.unpack_from(">H", data, place + width)
+        place += width + 2
+        if flags & _EXTENDED:
+            place += 2
+        if version == 4:  # the path shares its beginning with the one before
+            strip, place = _offset(data, place)
+            end = data.index(b"\0", place)
+            path = previous[: len(previous) - strip] + data[place:end]
+            place = end + 1
+        else:
+            end = data.index(b"\0", place)
+            path = data[place:end]
+            place = start + ((end - start + 8) // 8) * 8
+        previous = path
+        if not flags & 0x3000 and mode & _MODE_TYPE == _REGULAR:
+            entries[path] = name
+    _check_extensions(data, place, len(data) - width)
+    return entries
+
+
+def _offset(data: bytes, place: int) -> tuple[int, int]:
+    """A number in the variable length that packs use."""
+    value = data[place] & 0x7F
+    while data[place] & 0x80:
+        place += 1
+        value = ((value + 1) << 7) | (data[place] & 0x7F)
+    return value, place + 1
+
+
+def _check_extensions(data: bytes, place: int, end: int) -> None:
+    """An extension whose name begins with a small letter changes what the entries mean."""
+    while place + 8 <= end:
+        name, size = struct.unpack_from(">4sI", data, place)
+        if not 65 <= name[0] <= 90:
+            raise UnreadableIndex("its index is split or sparse")
+        place += 8 + size
+
+
+def _in_pack(index: Path, name: bytes) -> bool:
+    """Look an object up in a pack's index (version 2) without reading all of it."""
+    with index.open("rb") as file:
+        head = file.read(8 + 1024)
+        if head[:8] != b"\xfftOc\x00\x00\x00\x02" or len(head) < 8 + 1024:
+            return False
+        fan = struct.unpack(">256I", head[8:])
+        low, high = fan[name[0] - 1] if name[0] else 0, fan[name[0]]
+        while low < high:
+            middle = (low + high) // 2
+            file.seek(8 + 1024 + middle * len(name))
+            found = file.read(len(name))
+            if found == name:
+                return True
+            if found < name:
+                low = middle + 1
+            else:
+                high = middle
+    return False

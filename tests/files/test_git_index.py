@@ -1,0 +1,83 @@
+"""What git could give back, told without starting git on a repository that may be hostile."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from migrate.files.git_index import UnreadableIndex, find_repository, parse_index
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+def restores(path: Path) -> bool:
+    repository = find_repository(path)
+    return repository is not None and repository.restores(path, path.read_bytes())
+
+
+@pytest.fixture(params=["2", "3", "4"])
+def tree(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A repository with files in it, added, in each version of the index."""
+    git(tmp_path, "init", "-q")
+    for name in ("a.py", "pkg/b.py", "pkg/longer_name.py", "ignored.py", "new.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"name = {name!r}\n")
+    (tmp_path / ".gitignore").write_text("ignored.py\n")
+    git(tmp_path, "add", "a.py", "pkg", ".gitignore")
+    git(tmp_path, "update-index", "--index-version", request.param)
+    if request.param == "3":
+        git(tmp_path, "add", "--intent-to-add", "new.py")
+    return tmp_path
+
+
+def test_added_files_can_be_restored_and_others_not(tree: Path) -> None:
+    assert all(restores(tree / name) for name in ("a.py", "pkg/b.py", "pkg/longer_name.py"))
+    assert not restores(tree / "ignored.py") and not restores(tree / "new.py")
+    (tree / "a.py").write_text("edited\n")
+    assert not restores(tree / "a.py")
+
+
+def test_objects_in_packs_count_and_missing_ones_do_not(tree: Path) -> None:
+    git(tree, "commit", "-qm", "all")
+    git(tree, "gc", "-q")
+    assert restores(tree / "a.py")
+    for pack in (tree / ".git/objects/pack").glob("*.pack"):
+        pack.unlink()
+    assert not restores(tree / "a.py")
+
+
+def test_line_ends_that_git_converts(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "config", "core.autocrlf", "true")
+    path = tmp_path / "a.py"
+    path.write_bytes(b"x = 1\r\ny = 2\r\n")
+    git(tmp_path, "add", "a.py")
+    assert restores(path)
+
+
+def test_linked_working_trees_and_sha256(tmp_path: Path) -> None:
+    main = tmp_path / "main"
+    main.mkdir()
+    git(main, "init", "-q", "--object-format=sha256")
+    (main / "a.py").write_text("x = 1\n")
+    git(main, "add", ".")
+    git(main, "commit", "-qm", "a")
+    git(main, "worktree", "add", "-q", str(tmp_path / "other"))
+    assert restores(main / "a.py") and restores(tmp_path / "other/a.py")
+
+
+def test_no_repository_and_unreadable_ones(tmp_path: Path) -> None:
+    assert find_repository(tmp_path) is None
+    git(tmp_path, "init", "-q")
+    for content in (b"", b"DIRC\0\0\0\x09\0\0\0\0", b"DIRC\0\0\0\x02\0\0\0\x05short"):
+        (tmp_path / ".git/index").write_bytes(content)
+        with pytest.raises(UnreadableIndex):
+            find_repository(tmp_path)
+    split = b"DIRC\0\0\0\x02\0\0\0\0link\0\0\0\x00" + bytes(20)
+    with pytest.raises(UnreadableIndex, match="split"):
+        parse_index(split, 20)
