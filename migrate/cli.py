@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from migrate import __version__
-from migrate.errors import RequestError
+from migrate.last_barrier import Ended, ending_on_signals, explain
 
 # name -> (module with configure(parser) and run(options), one line of help)
 COMMANDS = {
@@ -37,19 +37,25 @@ COMMANDS = {
 }
 
 
+_DEBUG = "show the traceback of an error"
+
+
 def build_parser(chosen: str | None) -> argparse.ArgumentParser:
     """Build the parser; only the chosen command's module is imported and asked for its options."""
     parser = argparse.ArgumentParser(
         prog="ms-migrate",
         description="Move PyTorch training code to MindSpore, and prove that it computes the same.",
-        epilog="Exit codes: 0 fine; 1 found something to act on; 2 could not be carried out.",
+        epilog="Exit codes: 0 fine; 1 found something to act on; 2 could not be carried out; "
+        "3 internal error.",
     )
     parser.add_argument("--version", action="version", version=f"ms-migrate {__version__}")
+    parser.add_argument("--debug", action="store_true", help=_DEBUG)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (module_name, summary) in COMMANDS.items():
         command = commands.add_parser(
             name, help=summary, description=summary[0].upper() + summary[1:] + "."
         )
+        command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=_DEBUG)
         if name == chosen:
             module = import_module(module_name)
             module.configure(command)
@@ -58,15 +64,20 @@ def build_parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return its exit code; no exception of ours gets past this."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     chosen = next((word for word in words if word in COMMANDS), None)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # File names may hold bytes that are no text: shown as escapes, which JSON reads back.
+            stream.reconfigure(errors="backslashreplace")
     options = build_parser(chosen).parse_args(words)
+    debug = getattr(options, "debug", False)
     try:
-        return int(options.run(options))
-    except RequestError as error:
-        print(f"ms-migrate: {error}", file=sys.stderr)
-        return 2
+        with ending_on_signals():
+            code = int(options.run(options))
+            sys.stdout.flush()
+            return code
     except BrokenPipeError:
         # The reader (head, less) went away: that is its decision, not an error.
         sys.stderr.close()
@@ -74,3 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("ms-migrate: interrupted", file=sys.stderr)
         return 130
+    except Ended as signal_received:
+        print(f"ms-migrate: ended by {signal_received.name}", file=sys.stderr)
+        return 128 + signal_received.number
+    except Exception as error:
+        return explain(error, debug=debug)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from migrate.printable import printable
+
 # SARIF's levels, from the most to the least urgent.
 SEVERITIES = ("error", "warning", "note")
 
@@ -34,6 +36,8 @@ CODES: dict[str, Rule] = {
     "MS207": Rule("bad-notebook", "A notebook is damaged, or not written in Python.", "error"),
     "MS208": Rule("too-deep", "An expression is nested too deeply to be parsed.", "error"),
     "MS209": Rule("internal-error", "A fault of ms-migrate kept it from reading a file.", "error"),
+    "MS210": Rule("link-out", "A link leads out of the tree and is not followed.", "warning"),
+    "MS211": Rule("newer-python", "A file uses syntax of a newer Python.", "error"),
     # MS3xx: torch APIs
     "MS301": Rule("missing-api", "MindSpore has no counterpart for a torch API.", "error"),
     "MS302": Rule("risky-api", "The MindSpore counterpart may behave differently.", "warning"),
@@ -85,9 +89,9 @@ class Finding:
     @property
     def where(self) -> str:
         """The place as editors and terminals understand it: path:line:column."""
+        place = printable(str(self.path), keep="")
         if self.cell:
-            return f"{self.path}: cell {self.cell}, line {self.line}"
-        place = str(self.path)
+            return f"{place}: cell {self.cell}, line {self.line}"
         if self.line:
             place += f":{self.line}"
             if self.column:

@@ -11,6 +11,7 @@ from migrate.analyze.collect import analyse
 from migrate.analyze.model import LEVELS, Analysis, FileReport, Options
 from migrate.analyze.summary import summarise
 from migrate.errors import RequestError
+from migrate.printable import printable
 from migrate.project import Project, discover
 from migrate.table import Table, TableError
 from migrate.table.entry import PLATFORMS, VERSIONS
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         raise RequestError(str(error), next_step="mend the mapping file, or reinstall") from None
     if not analysis.files:
         for finding in analysis.skipped:
-            print(f"ms-migrate: {finding}", file=sys.stderr)
+            print(f"ms-migrate: {printable(str(finding))}", file=sys.stderr)
         return 2
     _deliver(analysis, output, _format(options.format, output), options.quiet)
     return 1 if analysis.must_act else 0
@@ -107,7 +108,7 @@ def _deliver(analysis: Analysis, output: Path | None, form: str, quiet: bool) ->
     if output is not None:
         out.write_file(output, render(analysis, form))
         if not quiet:
-            print(f"ms-migrate: wrote {output}", file=sys.stderr)
+            print(f"ms-migrate: wrote {printable(str(output))}", file=sys.stderr)
         return
     if form != "text":
         sys.stdout.write(render(analysis, form))

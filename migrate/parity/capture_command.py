@@ -15,6 +15,7 @@ from migrate.parity.request import inputs, needs
 from migrate.parity.request import options as shared
 from migrate.parity.request.plan import Plan
 from migrate.parity.workers import worker
+from migrate.printable import printable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
             shutil.rmtree(pending, ignore_errors=True)
     info = record.read_info(output, "run")
     if info.get("error"):
-        print(f"{options.output}: stopped early: {info['error']['what']}")
+        print(f"{options.output}: stopped early: {printable(str(info['error']['what']))}")
         return 1
     print(
         f"{options.output}: recorded in {started.seconds:.1f} s, "

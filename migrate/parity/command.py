@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from migrate.errors import RequestError
 from migrate.parity.request import needs
 from migrate.parity.request import options as shared
+from migrate.printable import printable
 
 if TYPE_CHECKING:
     from migrate.parity import check
@@ -170,6 +171,6 @@ def teller(quiet: bool) -> check.Tell:
 
     def tell(line: str) -> None:
         if not quiet:
-            print(line, file=sys.stderr)
+            print(printable(line), file=sys.stderr)
 
     return tell

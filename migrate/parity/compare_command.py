@@ -20,6 +20,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="how to print the result"
     )
+    parser.add_argument(
+        "--sources",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="DIR",
+        help="where the models' files are: lines of them are quoted only from here",
+    )
     parser.add_argument("--report", metavar="FILE.html", help="also write one self-contained page")
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
 
@@ -27,6 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare, show, and return 0, 1 or 2."""
     needs.check()
+    from migrate.parity.judge import source_files
+
+    with source_files.limited_to(options.sources):
+        return _compare(options)
+
+
+def _compare(options: argparse.Namespace) -> int:
     from migrate.parity import check
     from migrate.parity.judge import compare
     from migrate.parity.judge.diagnose import diagnose

@@ -13,6 +13,7 @@ from migrate.errors import RequestError
 from migrate.parity.judge.metrics import Measures, measure
 from migrate.parity.request import options as shared
 from migrate.parity.workers import record, worker
+from migrate.printable import printable
 
 # A step of one grey level in 255 after the usual normalisation is about 0.017; float32 noise is
 # 1e-6.
@@ -71,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
             compare(Path(image).name, ours[str(i)], theirs[str(i)], allowed)
             for i, image in enumerate(images)
         ]
-    print(_json(results, allowed) if options.format == "json" else _text(results, allowed))
+    as_json = options.format == "json"
+    print(_json(results, allowed) if as_json else printable(_text(results, allowed)))
     return 0 if all(result.ok for result in results) else 1
 
 

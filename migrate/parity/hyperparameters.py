@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from migrate.errors import RequestError
+from migrate.printable import printable
 
 # What a setting is called in either framework -> the name it is listed under.
 _ALIASES = {
@@ -223,7 +224,7 @@ def run(options: argparse.Namespace) -> int:
             )
         )
     else:
-        print(_table(lines))
+        print(printable(_table(lines)))
     return 1 if any(line.differs for line in lines) else 0
 
 

@@ -9,12 +9,18 @@ from rich.table import Table
 from rich.text import Text
 
 from migrate.analyze.model import Action, Analysis, Feature, Operator
+from migrate.printable import printable
 from migrate.report import words
 from migrate.report.style import SEVERITY_STYLES, STATUS_STYLES
 
 _WIDE = 110  # from here on every row has its places beside it, below under it
 _FULL = 140  # from here on names are written out: torch.nn.Conv2d
 _ROOM = {"yes": "green", "no": "red", "?": "dim", "-": "dim"}
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Text whose every character is one: names of files may hold escape sequences."""
+    return Text(printable(text), style=style)
 
 
 def show(analysis: Analysis, console: Console) -> None:
@@ -151,7 +157,7 @@ def _actions(title: str, groups: Sequence[Sequence[Action]], console: Console) -
         name.append(f"  {words.places(found, 6)}", style="dim")
         grid.add_row(Text(f"{len(found)}×"), name)
         if text := words.joined((first.why, first.step)):
-            grid.add_row("", Text(text))
+            grid.add_row("", _text(text))
         console.print(grid)
 
 
@@ -161,4 +167,4 @@ def _skipped(analysis: Analysis, console: Console) -> None:
     console.print()
     console.print(Text("Not analysed", style="bold"))
     for finding in analysis.skipped:
-        console.print(Text(str(finding), style=SEVERITY_STYLES[finding.severity]), soft_wrap=True)
+        console.print(_text(str(finding), style=SEVERITY_STYLES[finding.severity]), soft_wrap=True)

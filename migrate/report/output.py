@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from migrate.errors import RequestError
+from migrate.files.atomic import write_text
 from migrate.report.style import PIPE_WIDTH, make_console
 
 
@@ -38,21 +38,11 @@ def trimmed(text: str) -> str:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write beside and move, so that no reader ever sees half a report."""
+    """Write a report that is whole or absent."""
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as stream:
-            stream.write(text)
-        # A temporary file is private; the report should be as open as any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(stream.name).chmod(0o666 & ~mask)
-        Path(stream.name).replace(path)
+        write_text(path, text)
     except OSError as error:
-        with suppress(OSError, UnboundLocalError):
-            Path(stream.name).unlink(missing_ok=True)
         reason = (error.strerror or str(error)).lower()
         raise RequestError(
-            f"cannot be written: {reason}", where=str(path), next_step="give -o another path"
+            f"cannot be written: {reason}", where=str(path), next_step="give another path"
         ) from None

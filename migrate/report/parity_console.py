@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from migrate.parity.judge.compare import STAGES, Comparison
+from migrate.printable import printable
 
 if TYPE_CHECKING:
     from migrate.parity.check import Report
 
+# Private characters in place of colours, until everything else is known to be text.
+_PAINT, _BEGIN, _END = "\uf8f0", "\uf8f1", "\uf8f2"
+_PAINTED = re.compile(f"{_PAINT}(\\d{{1,2}}){_BEGIN}")
 _RED, _GREEN, _YELLOW, _DIM, _BOLD = "31", "32", "33", "2", "1"
 
 
@@ -21,7 +26,7 @@ def render(report: Report, *, colour: bool | None = None) -> str:
     use = sys.stdout.isatty() and "NO_COLOR" not in os.environ if colour is None else colour
 
     def paint(text: str, code: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if use else text
+        return f"{_PAINT}{code}{_BEGIN}{text}{_END}" if use else text
 
     lines = [*_heading(report), ""]
     for comparison in report.comparisons:
@@ -41,7 +46,8 @@ def render(report: Report, *, colour: bool | None = None) -> str:
         )
         lines.append("")
     lines.append(_verdict(report, paint))
-    return "\n".join(lines)
+    # What the models and their files say is escaped; only then come the escape sequences of ours.
+    return _PAINTED.sub("\x1b[\\1m", printable("\n".join(lines))).replace(_END, "\x1b[0m")
 
 
 def _heading(report: Report) -> list[str]:

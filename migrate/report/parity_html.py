@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from html import escape
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from migrate.errors import RequestError
+from migrate.parity.judge import source_files
 from migrate.parity.judge.compare import STAGES, Comparison, Row
 from migrate.report import parity_chart, parity_tree
+from migrate.report.output import write_file
 from migrate.report.parity_chart import Point
 from migrate.report.parity_style import SCRIPT, STYLE
 
@@ -37,13 +37,8 @@ _COLUMNS = (
 
 
 def write(report: Report, path: Path) -> None:
-    """Write the page beside its place and move it there whole."""
-    pending = path.with_name(f".{path.name}.part")
-    try:
-        pending.write_text(render(report), encoding="utf-8")
-        os.replace(pending, path)
-    except OSError as error:
-        raise RequestError(f"cannot be written ({error.strerror})", where=str(path)) from error
+    """Write the page; it is whole or not there."""
+    write_file(path, render(report))
 
 
 def render(report: Report) -> str:
@@ -119,7 +114,7 @@ def _source_line(place: str) -> str:
     """The text at file:line, if the file is here to be read."""
     name, _, number = place.rpartition(":")
     try:
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
+        lines = source_files.read(name).splitlines()
         return lines[int(number) - 1].strip()
     except (OSError, ValueError, IndexError):
         return ""

@@ -10,6 +10,7 @@ from typing import Any
 from migrate import __version__
 from migrate.findings import in_order
 from migrate.port.tree import PortedTree
+from migrate.printable import printable
 
 
 def summary(tree: PortedTree, form: str, output: Path | None) -> str:
@@ -87,4 +88,4 @@ def _text(tree: PortedTree, output: Path | None) -> str:
         scripts = [str(path) for path in tree.scaffold if path.suffix == ".sh"]
         stream.write(f", launched by {', '.join(scripts)}")
     stream.write(f"; {left} left for you\n" if left else "; nothing left to do\n")
-    return stream.getvalue()
+    return printable(stream.getvalue())

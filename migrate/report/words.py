@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from migrate.analyze.groups import GROUPS
 from migrate.analyze.model import LEVELS, Action, Analysis, Feature, Operator, Place
+from migrate.printable import printable
 from migrate.table.entry import MODES, PLATFORMS
 
 _SHORT = (
@@ -90,7 +91,8 @@ def places(found: Sequence[Place], limit: int = 0) -> str:
 def _file(path: str) -> str:
     """The last part of a path, or the last two for names that every package has."""
     parts = path.replace("\\", "/").split("/")
-    return "/".join(parts[-2:]) if parts[-1] == "__init__.py" else parts[-1]
+    name = "/".join(parts[-2:]) if parts[-1] == "__init__.py" else parts[-1]
+    return printable(name, keep="")
 
 
 def count(number: int, word: str) -> str:

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from migrate.errors import RequestError
+from migrate.printable import printable
 from migrate.weights import convert
 
 _TORCH = (".pth", ".pt", ".bin")
@@ -91,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         )
     if not options.quiet:
         for note in result.notes:
-            print(f"note: {note}", file=sys.stderr)
+            print(f"note: {printable(note)}", file=sys.stderr)
         print(
             f"{options.destination}: {result.count} tensors for {result.goal}, from {result.origin}"
         )

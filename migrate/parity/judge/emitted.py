@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from migrate.errors import RequestError
+from migrate.parity.judge import source_files
 from migrate.parity.request.target import Target
 from migrate.parity.workers.structure import Place
 
@@ -37,7 +38,7 @@ def port(path: str) -> Ported | None:
     from migrate.table import Table, TableError
 
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = source_files.read(path)
         tree = port_tree([Path(path)], discover([Path(path)]), Table(), Options(jobs=1))
         ported = next(iter(tree.files.values()))
         if ported.problem is not None or not ported.changed:
@@ -80,9 +81,10 @@ def apis(first: Place, last_line: int) -> list[str]:
     from migrate.table import Table, TableError
 
     try:
+        source_files.read(first.file)
         project = discover([Path(first.file)])
         resolution = Resolver(project, Table()).file(project.files[0])
-    except (TableError, RequestError, OSError, IndexError):
+    except (TableError, RequestError, OSError, ValueError, IndexError):
         return []
     inside = [u for u in resolution.usages if first.line <= u.line <= last_line]
     called = [u.api for u in inside if u.call is not None and u.api.startswith("torch.")]
@@ -92,7 +94,7 @@ def apis(first: Place, last_line: int) -> list[str]:
 def call_at(place: Place) -> ast.expr | None:
     """The call at a place of any file, as it is written there."""
     try:
-        tree = ast.parse(Path(place.file).read_text(encoding="utf-8"))
+        tree = ast.parse(source_files.read(place.file))
     except (OSError, ValueError, SyntaxError):
         return None
     way = _way_to_call(tree, place)
@@ -110,7 +112,7 @@ def function_place(target: Target) -> Place | None:
     if not target.is_file:
         return None
     try:
-        tree = ast.parse(Path(target.where).read_text(encoding="utf-8"))
+        tree = ast.parse(source_files.read(target.where))
     except (OSError, ValueError, SyntaxError):
         return None
     for node in tree.body:
@@ -122,7 +124,7 @@ def function_place(target: Target) -> Place | None:
 def function_end(place: Place) -> int:
     """The last line of the innermost function around a place; the place's own if there is none."""
     try:
-        tree = ast.parse(Path(place.file).read_text(encoding="utf-8"))
+        tree = ast.parse(source_files.read(place.file))
     except (OSError, ValueError, SyntaxError):
         return place.line
     ends = [

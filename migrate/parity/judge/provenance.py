@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from migrate.errors import RequestError
-from migrate.parity.judge import emitted
+from migrate.parity.judge import emitted, source_files
 from migrate.parity.workers.structure import ModuleInfo, Place
 
 _MOST = 4
@@ -87,8 +87,7 @@ def _dumps(construct: Place | None) -> set[str]:
         return set()
     end = emitted.function_end(construct)
     try:
-        with open(construct.file, encoding="utf-8") as file:
-            tree = ast.parse(file.read())
+        tree = ast.parse(source_files.read(construct.file))
     except (OSError, ValueError, SyntaxError):
         return set()
     return {

@@ -1,0 +1,85 @@
+"""The last barrier: whatever goes wrong ends in one message and a telling exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from migrate.errors import RequestError, describe
+from migrate.printable import printable
+
+REFUSED, INTERNAL = 2, 3
+
+
+class Ended(BaseException):
+    """A signal asked the process to end; raised where it was, so that everything is cleaned up."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+        self.name = signal.Signals(number).name
+
+
+@contextmanager
+def ending_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the command the way Ctrl-C does: workers and files go with it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            earlier[number] = signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # once is enough, while things are being cleaned up
+    raise Ended(number)
+
+
+def explain(error: Exception, *, debug: bool) -> int:
+    """Say what went wrong on standard error; the exit code tells whose fault it is."""
+    if debug:
+        traceback.print_exception(error)
+    message, code = _message(error)
+    print(f"ms-migrate: {printable(message)}", file=sys.stderr)
+    return code
+
+
+def _message(error: Exception) -> tuple[str, int]:
+    if isinstance(error, RequestError):
+        return str(error), REFUSED
+    if isinstance(error, OSError):
+        reason = (error.strerror or describe(error)).lower()
+        where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        return f"{where}: {reason}" if where else reason, REFUSED
+    if isinstance(error, MemoryError):
+        return "ran out of memory\n  give fewer files at a time, or use --jobs 1", REFUSED
+    return (
+        f"internal error: {describe(error)} ({_place(error)})\n"
+        "  this is a fault of ms-migrate, not of your files: please report it with the output of"
+        " the same command with --debug",
+        INTERNAL,
+    )
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line of ours that the error came through."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if frame.filename.startswith(here)]
+    if not (ours or frames):
+        return "unknown place"
+    frame = (ours or list(frames))[-1]
+    return f"{os.path.relpath(frame.filename, os.path.dirname(here))}:{frame.lineno}"

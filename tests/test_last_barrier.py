@@ -1,0 +1,116 @@
+"""Whatever goes wrong, a command ends with one message and an exit code that tells the kind."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from migrate import cli
+from migrate.errors import describe
+from migrate.findings import make_finding
+from migrate.printable import printable
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no message")
+
+
+CASES = [
+    (KeyError("x"), 3, "internal error: KeyError: 'x'"),
+    (Unspeakable(), 3, "internal error: Unspeakable"),
+    (RecursionError("deep"), 3, "internal error: RecursionError"),
+    (StopIteration(), 3, "internal error: StopIteration"),
+    (OSError(errno.ENOSPC, "No space left on device", "out/net.py"), 2, "out/net.py: no space"),
+    (MemoryError(), 2, "ran out of memory"),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "said"), CASES)
+def test_any_exception_is_one_message(
+    error: Exception,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(options: object) -> int:
+        raise error
+
+    monkeypatch.setattr("migrate.lookup.run", fail)
+    assert cli.main(["lookup", "torch.nn.Conv2d"]) == code
+    err = capsys.readouterr().err
+    assert err.startswith("ms-migrate: ") and said in err
+    assert "Traceback" not in err and len(err.splitlines()) <= 2
+    for words in (["--debug", "lookup", "x"], ["lookup", "x", "--debug"]):
+        assert cli.main(words) == code
+        assert "Traceback" in capsys.readouterr().err
+
+
+def test_sigterm_ends_a_command_in_order(tmp_path: Path) -> None:
+    code = (
+        "import sys, time\nfrom pathlib import Path\n"
+        "import migrate.lookup\nfrom migrate import cli\n"
+        "def run(options):\n"
+        "    try:\n        Path(sys.argv[1], 'up').touch(); time.sleep(60)\n"
+        "    finally:\n        Path(sys.argv[1], 'clean').touch()\n"
+        "migrate.lookup.run = run\nsys.exit(cli.main(['lookup', 'x']))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + 20
+    while not (tmp_path / "up").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 143 and (tmp_path / "clean").exists()
+    assert err == "ms-migrate: ended by SIGTERM\n"
+
+
+def test_unsafe_characters_are_shown_as_escapes() -> None:
+    path = Path("a\x1b[2Jb\u202egnp\udcff\x9b.py")
+    shown = make_finding("MS201", path, "x").where
+    assert shown == "a\\x1b[2Jb\\u202egnp\\udcff\\x9b.py"
+    assert printable("one\ttwo\nthree é 中文 🙂") == "one\ttwo\nthree é 中文 🙂"
+    assert printable("a\nb", keep="") == "a\\x0ab"
+
+
+@pytest.mark.parametrize("command", [["analyze"], ["port", "--check"], ["port", "--diff"]])
+def test_file_names_cannot_write_to_the_terminal(
+    tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = "import torch\nx = torch.fx.symbolic_trace(None)\n"
+    for name in ("evil\x1b]0;owned\x07\x1b[2J.py", os.fsdecode(b"raw\xff.py"), "line\nbreak.py"):
+        (tmp_path / name).write_text(source)
+    (tmp_path / "bad\x1b[31m.py").write_text("x = = \x1b[31m 1\n")
+    cli.main([command[0], str(tmp_path), *command[1:]])
+    captured = capsys.readouterr()
+    for text in (captured.out, captured.err):
+        assert "\x1b" not in text and "\x07" not in text
+        text.encode()
+
+
+def test_a_message_that_is_too_long_or_cannot_be_read() -> None:
+    assert len(describe(ValueError("x" * 10_000))) < 600
+    assert describe(Unspeakable()) == "Unspeakable: <its message could not be read>"
+    assert describe(ValueError()) == "ValueError"
+
+
+def test_an_unencodable_stream_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A terminal in an old encoding shows escapes."""
+    (tmp_path / "größe.py").write_text("import torch\nx = torch.fx.symbolic_trace(None)\n")
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert cli.main(["port", str(tmp_path), "--check"]) == 1
+    stream.flush()
+    assert b"gr\\xf6" in raw.getvalue()
