@@ -13,6 +13,7 @@ import re
 import tempfile
 import types
 import warnings
+import weakref
 from PIL import Image
 from collections import OrderedDict, deque
 from concurrent.futures import ThreadPoolExecutor
@@ -1160,6 +1161,13 @@ _steps: list[object] = []
 _MOST_STEPS = 8
 
 
+# Of a forward function: how often its step was built since one could last be used again.
+_built: dict[object, int] = {}
+
+
+_MOST_IN_A_ROW = 4
+
+
 _looked_at: set[object] = set()  # forward functions whose first gradients were checked
 
 
@@ -1181,8 +1189,12 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         for place, (known, step) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
+                _built[fn.__code__] = 0
                 values, gradients = step(*inputs)
                 return values, mindspore.mutable(gradients)
+        _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
+        if _built[fn.__code__] > _MOST_IN_A_ROW:
+            return uncompiled("a value that it takes for a constant changes every time")(*inputs)
         if _draws(fn, around):
             return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
@@ -1289,7 +1301,7 @@ def _look_for_gradients(gradients):
 
 def _surroundings(function):
     """What Graph mode takes for constants: values a function reads from outside, the attributes it
-    and the functions and methods it calls read of them, and the modes of Cells.
+    and the functions and methods it calls read of them, and the settings of Cells.
     """
     around, words, functions = {}, set(), [function]
     for called in functions:  # grows on the way
@@ -1305,14 +1317,14 @@ def _surroundings(function):
             one
             for one in found
             if isinstance(one, types.FunctionType)
-            and one.__module__ == function.__module__
+            and not (one.__module__ or "mindspore").startswith(("mindspore", __name__))
             and one not in functions
         ]
     pending = list(around.items())
     while pending:
         name, value = pending.pop()
         if isinstance(value, nn.Cell):
-            around[f"{name}.training"] = tuple(c.training for _, c in value.cells_and_names())
+            around[f"{name}.settings"] = Settings(value)
         elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
             attributes = getattr(value, "__dict__", {})
             for word in sorted(words):
@@ -1347,6 +1359,9 @@ def _same(known, around):
         new = around[name]
         if isinstance(old, (bool, int, float, str, bytes)):
             if type(old) is not type(new) or old != new:
+                return False
+        elif isinstance(old, Settings):
+            if type(new) is not Settings or not old.same(new):
                 return False
         elif isinstance(old, (tuple, list)) and type(old) is type(new):
             if len(old) != len(new) or any(
@@ -1383,6 +1398,138 @@ def update(optimizer, gradients):
     optimizer(gradients)
     for parameter, value in kept:
         ops.assign(parameter, value)
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+# MindSpore's own records of a Cell, which change from call to call.
+_RECORDS = frozenset(vars(nn.Cell())) | {"current_phase", "sequence_modified", "_func_graph_flags"}
+
+
+_LIBRARIES = ("mindspore", "numpy", "builtins")
+
+
+_MOST_GRAPHS = 8
+
+
+_globals_read: dict[type, list[object]] = {}  # of each class of Cells
+
+
+# Of each Cell that was called in Graph mode: the settings of its graphs.
+_graphs: weakref.WeakKeyDictionary[nn.Cell, list[object]] = weakref.WeakKeyDictionary()
+
+
+class Settings:
+    """What a graph of a Cell was built with: plain values, and the objects that it consists of."""
+
+    def __init__(self, cell):
+        self.values = []
+        for name, part in cell.cells_and_names():
+            self.values += [name, type(part), part.training, _hooks(part), *part._params.values()]
+            for key, value in vars(part).items():
+                if key not in _RECORDS and not key.startswith("__"):
+                    self.values.append(key)
+                    _collect(value, self.values, 3)
+            for values, key in _globals_of(type(part)):
+                _collect(values.get(key), self.values, 2)
+
+    def same(self, other):
+        return len(self.values) == len(other.values) and all(
+            map(_same_setting, self.values, other.values)
+        )
+
+
+def _same_setting(old, new):
+    """Plain values are equal, others the same object."""
+    if old is new:
+        return True
+    return type(old) is type(new) and isinstance(old, _PLAIN) and old == new
+
+
+def _collect(value, found, depth):
+    """The value with what is in it: items, and the attributes of a plain object."""
+    if isinstance(value, _PLAIN):
+        found.append(value)
+    elif isinstance(value, (list, tuple, set, frozenset)) and depth:
+        found.append(len(value))
+        for item in value:
+            _collect(item, found, depth - 1)
+    elif isinstance(value, dict) and depth:
+        found.append(len(value))
+        for key, item in value.items():
+            found.append(key)
+            _collect(item, found, depth - 1)
+    elif not isinstance(value, (Tensor, nn.Cell, type, types.FunctionType, types.ModuleType)):
+        attributes = getattr(value, "__dict__", None)
+        own = attributes and depth and not type(value).__module__.startswith(_LIBRARIES)
+        found.append(value)
+        for name, item in attributes.items() if own else ():
+            found.append(name)
+            _collect(item, found, depth - 1)
+    else:
+        found.append(value)
+
+
+def _hooks(cell):
+    """How many hooks a Cell has."""
+    return len(cell._lazy_forward_hook or ()) + len(cell._lazy_forward_pre_hook or ())
+
+
+def _globals_of(cls):
+    """(namespace, name) of the globals that the methods of a class and the functions they call may
+    read.
+    """
+    if cls not in _globals_read:
+        found, functions = {}, []
+        for base in cls.__mro__:
+            if not base.__module__.startswith(_LIBRARIES):
+                functions += [f for f in vars(base).values() if isinstance(f, types.FunctionType)]
+        for function in functions:  # grows on the way
+            for name in function.__code__.co_names:
+                value = function.__globals__.get(name)
+                if isinstance(value, types.FunctionType) and value not in functions:
+                    if not (value.__module__ or "mindspore").startswith(_LIBRARIES):
+                        functions.append(value)
+                elif isinstance(value, types.ModuleType):
+                    if not value.__name__.startswith(_LIBRARIES):
+                        names = function.__code__.co_names
+                        read = [n for n in names if isinstance(vars(value).get(n), _PLAIN)]
+                        found.update(((value.__name__, n), (vars(value), n)) for n in read)
+                elif name in function.__globals__ and not callable(value):
+                    key = function.__module__, name
+                    found[key] = function.__globals__, name
+        _globals_read[cls] = list(found.values())
+    return _globals_read[cls]
+
+
+def _compile_and_run(self, *args, **kwargs):
+    settings = Settings(self)
+    known = _graphs.setdefault(self, [])
+    number = next((i for i, one in enumerate(known) if one.same(settings)), len(known))
+    if number == len(known):
+        known.append(settings)
+        if number == _MOST_GRAPHS:
+            warnings.warn(
+                f"{type(self).__name__} is compiled again whenever one of its settings changes, "
+                f"{number} times so far: PyNative mode may be faster",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+    before = self.phase
+    self.phase = f"{before}.{number}" if number else before
+    try:
+        return _compiled_once(self, *args, **kwargs)
+    finally:
+        self.phase = before
+
+
+# A Cell that is called in Graph mode goes on with the graph of its first settings; after this,
+# `net.tau = 0.5`, `net.head = nn.Dense(4, 2)` and `group["momentum"] = 0.8` count.
+_compiled_once = nn.Cell.compile_and_run
+
+
+watched_settings = nn.Cell.compile_and_run = _compile_and_run
 
 
 def _formatted(self, spec):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding, make_finding
+from migrate.graph_mode.watched_settings import HELPER as WATCH_SETTINGS
+from migrate.graph_mode.watched_settings import changes_settings, with_helper_import
 from migrate.pipeline import Pass, all_passes
 from migrate.pipeline.context import Context
 from migrate.port.passes import run_passes, run_source_passes
@@ -116,6 +118,10 @@ def port_file(
         finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
         return PortedFile(source, text, findings=[finding], usages=len(resolution.usages))
     used = used_helpers(context.ported_tree or ast.parse(code))
+    helpers = [name for name in spelling.helpers if name in used]
+    if changes_settings(context):
+        code = with_helper_import(code, helper_import, helpers)
+        helpers.append(WATCH_SETTINGS)
     return PortedFile(
         source,
         code,
@@ -123,7 +129,7 @@ def port_file(
         findings=list(context.findings),
         ported=context.ported,
         usages=len(resolution.usages),
-        helpers=[name for name in spelling.helpers if name in used],
+        helpers=helpers,
         generated=context.generated,
     )
 

@@ -8,8 +8,9 @@ from mindspore import Parameter, Tensor, ops
 class ParamGroup(MutableMapping):
     """One group of an optimizer. MindSpore keeps its learning rate in a Parameter."""
 
-    def __init__(self, group):
+    def __init__(self, group, beta1=None):
         self.group = group
+        self.beta1 = beta1
 
     def __getitem__(self, key):
         value = self.group[key]
@@ -17,6 +18,9 @@ class ParamGroup(MutableMapping):
 
     def __setitem__(self, key, value):
         value = value.asnumpy().item() if isinstance(value, Tensor) else value
+        if key == "betas" and self.beta1 is not None:
+            # A Parameter, which schedules change; the second beta is read from the group.
+            ops.assign(self.beta1, Tensor(value[0], self.beta1.dtype))
         if isinstance(self.group.get(key), Parameter):
             # Not set_data: after that a compiled update goes on with the old value.
             ops.assign(self.group[key], Tensor(value, self.group[key].dtype))
@@ -38,4 +42,6 @@ class ParamGroup(MutableMapping):
 
 def param_groups(optimizer):
     """The groups of an optimizer, as torch gives them."""
-    return [ParamGroup(group) for group in optimizer.param_groups]
+    groups = optimizer.param_groups
+    beta1s = getattr(optimizer, "beta1s", [None] * len(groups))
+    return [ParamGroup(group, beta1) for group, beta1 in zip(groups, beta1s, strict=True)]

@@ -8,9 +8,14 @@ import warnings
 import mindspore
 from mindspore import ParameterTuple, nn, ops
 
+from migrate.emit.helpers.train_settings import Settings
+
 # Steps built so far, the latest last: what stood around the forward function, and the step.
 _steps: list[object] = []
 _MOST_STEPS = 8
+# Of a forward function: how often its step was built since one could last be used again.
+_built: dict[object, int] = {}
+_MOST_IN_A_ROW = 4
 _looked_at: set[object] = set()  # forward functions whose first gradients were checked
 
 
@@ -32,8 +37,12 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         for place, (known, step) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
+                _built[fn.__code__] = 0
                 values, gradients = step(*inputs)
                 return values, mindspore.mutable(gradients)
+        _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
+        if _built[fn.__code__] > _MOST_IN_A_ROW:
+            return uncompiled("a value that it takes for a constant changes every time")(*inputs)
         if _draws(fn, around):
             return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
@@ -140,7 +149,7 @@ def _look_for_gradients(gradients):
 
 def _surroundings(function):
     """What Graph mode takes for constants: values a function reads from outside, the attributes it
-    and the functions and methods it calls read of them, and the modes of Cells.
+    and the functions and methods it calls read of them, and the settings of Cells.
     """
     around, words, functions = {}, set(), [function]
     for called in functions:  # grows on the way
@@ -156,14 +165,14 @@ def _surroundings(function):
             one
             for one in found
             if isinstance(one, types.FunctionType)
-            and one.__module__ == function.__module__
+            and not (one.__module__ or "mindspore").startswith(("mindspore", __name__))
             and one not in functions
         ]
     pending = list(around.items())
     while pending:
         name, value = pending.pop()
         if isinstance(value, nn.Cell):
-            around[f"{name}.training"] = tuple(c.training for _, c in value.cells_and_names())
+            around[f"{name}.settings"] = Settings(value)
         elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
             attributes = getattr(value, "__dict__", {})
             for word in sorted(words):
@@ -198,6 +207,9 @@ def _same(known, around):
         new = around[name]
         if isinstance(old, (bool, int, float, str, bytes)):
             if type(old) is not type(new) or old != new:
+                return False
+        elif isinstance(old, Settings):
+            if type(new) is not Settings or not old.same(new):
                 return False
         elif isinstance(old, (tuple, list)) and type(old) is type(new):
             if len(old) != len(new) or any(

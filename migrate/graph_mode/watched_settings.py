@@ -1,0 +1,84 @@
+"""Programs that change settings of networks or optimizers between calls: `net.tau = 0.5`,
+`group["momentum"] = 0.8`, `net.head = nn.Linear(8, 2)`. A graph takes settings for constants, so
+such programs get the helper that builds it again (`watched_settings`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+from migrate.pipeline.context import Context, is_module_value
+from migrate.resolve.values import UNKNOWN, Instance, ProjectModule, options_of
+from migrate.syntax.ast_index import nodes_of
+
+HELPER = "watched_settings"
+# Of an optimizer's group; the learning rate is a Parameter, and no constant.
+_GROUP_SETTINGS = frozenset(
+    "momentum weight_decay betas eps dampening nesterov amsgrad maximize alpha rho".split()  # noqa: SIM905
+)
+_STATE_OF_TENSORS = frozenset({"data", "grad", "requires_grad"})
+_HOOKS = ("register_forward_hook", "register_forward_pre_hook")
+
+
+def changes_settings(context: Context) -> bool:
+    """Whether the file changes what a graph may take for a constant, outside constructors."""
+    constructors = _built_here(context)
+    return any(
+        node not in constructors and _is_setting(node, context)
+        for node in nodes_of(context.tree, ast.Attribute, ast.Subscript, ast.Global, ast.Call)
+    )
+
+
+def with_helper_import(code: str, helper_import: str, helpers: Collection[str]) -> str:
+    """The code with the import of the helper module, which it may not need for anything else."""
+    if helpers:
+        return code
+    tree = ast.parse(code)
+    after = 0
+    for statement in tree.body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            after = statement.end_lineno or 0
+    lines = code.splitlines(keepends=True)
+    note = "  # noqa: F401 (settings that change count in Graph mode, too)"
+    return "".join([*lines[:after], f"{helper_import}{note}\n", *lines[after:]])
+
+
+def _built_here(context: Context) -> Collection[ast.AST]:
+    """Nodes of the constructors of Modules: what they assign is there before any call."""
+    found: set[ast.AST] = set()
+    for cls in context.module_classes.values():
+        for method in cls.node.body:
+            if isinstance(method, ast.FunctionDef) and method.name in ("__init__", "forward"):
+                found.update(ast.walk(method))
+    return found
+
+
+def _is_setting(node: ast.AST, context: Context) -> bool:
+    if isinstance(node, ast.Global):
+        return True
+    if isinstance(node, ast.Call):
+        called = node.func
+        if isinstance(called, ast.Attribute):
+            return called.attr in _HOOKS
+        named = isinstance(called, ast.Name) and called.id == "setattr" and bool(node.args)
+        return named and _may_be_network(node.args[0], context)
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if key in _GROUP_SETTINGS:
+            return True
+        place = node.value
+        if isinstance(place, ast.Attribute):
+            return is_module_value(context.type(place.value))
+        return is_module_value(context.type(place))
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return node.attr not in _STATE_OF_TENSORS and _may_be_network(node.value, context)
+    return False
+
+
+def _may_be_network(receiver: ast.expr, context: Context) -> bool:
+    """A Module, a configuration that one may read, or a value that is not known."""
+    value = context.type(receiver)
+    if value is UNKNOWN or is_module_value(value):
+        return True
+    return any(isinstance(one, Instance | ProjectModule) for one in options_of(value))
