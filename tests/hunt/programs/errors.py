@@ -1,0 +1,144 @@
+# %% [22] a product of wrong shapes is caught
+def run():
+    a, b = data(2, 3), data(4, 5)
+    try:
+        c = a @ b
+    except RuntimeError:
+        return "caught"
+    return c
+
+# %% [22] an out-of-memory skip
+def run():
+    m = fill(nn.Linear(3, 2))
+    done, skipped = 0, 0
+    for n in (3, 4, 3):
+        try:
+            out = m(data(2, n))
+            done += 1
+        except RuntimeError as e:
+            skipped += 1
+    return done, skipped
+
+# %% [22] a fallback for a view that fails
+def flat(x, n):
+    try:
+        return x.view(n, n)
+    except RuntimeError:
+        return x.reshape(-1)
+
+def run():
+    return flat(data(2, 3), 4), flat(data(2, 2), 2)
+
+# %% [22] cat of wrong shapes is caught
+def run():
+    try:
+        torch.cat([data(2, 3), data(2, 4)], dim=0)
+        return "no error"
+    except RuntimeError:
+        return "caught"
+
+# %% [22] broadcasting that fails is caught
+def run():
+    log = []
+    for shape in ((3,), (2,), (1,)):
+        try:
+            log.append((data(2, 3) + data(*shape)).shape[0])
+        except RuntimeError:
+            log.append("skip")
+    return log
+
+# %% [22] an index out of range is caught
+def run():
+    x = data(3)
+    try:
+        return x[5]
+    except IndexError:
+        return "caught"
+
+# %% [22] an embedding index out of range is caught
+def run():
+    e = fill(nn.Embedding(3, 2))
+    try:
+        y = e(torch.tensor([5]))
+        return float(y.sum())
+    except (IndexError, RuntimeError):
+        return "caught"
+
+# %% [22] any Exception, then finally
+def run():
+    log = []
+    try:
+        y = data(2, 3).mm(data(2, 3))
+        log.append(y)
+    except Exception:
+        log.append("caught")
+    finally:
+        log.append("end")
+    return log
+
+# %% [22] torch.OutOfMemoryError
+def run():
+    try:
+        y = data(2, 2) * 2
+    except torch.OutOfMemoryError:
+        return None
+    return y
+
+# %% [22] torch.cuda.OutOfMemoryError
+def run():
+    try:
+        y = data(2, 2) * 2
+    except torch.cuda.OutOfMemoryError:
+        torch.cuda.empty_cache()
+        return None
+    return y
+
+# %% [22] an out-of-memory message in a RuntimeError
+def run():
+    m = fill(nn.Linear(2, 1))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    for i in range(2):
+        try:
+            opt.zero_grad()
+            loss = m(data(3, 2, seed=i)).pow(2).mean()
+            loss.backward()
+            opt.step()
+        except RuntimeError as e:
+            if "out of memory" in str(e):
+                torch.cuda.empty_cache()
+            else:
+                raise e
+    return m
+
+# %% [22] cholesky of a matrix that is not positive
+def run():
+    try:
+        torch.linalg.inv(torch.zeros(2, 2))
+        return "no error"
+    except RuntimeError:
+        return "caught"
+
+# %% [22] numpy errors are caught as before
+def run():
+    try:
+        np.zeros(3) @ np.zeros(4)
+    except ValueError:
+        return "caught"
+
+# %% [22] a wrong dtype of an index raises
+# raises
+def run():
+    return data(3).gather(0, torch.tensor([0.5]))
+
+# %% [22] assert of shapes in forward
+class Net(nn.Module):
+    def forward(self, x):
+        assert x.shape[1] == 3, f"wrong {x.shape}"
+        return x * 2
+
+def run():
+    m = Net()
+    try:
+        m(data(2, 4))
+    except AssertionError as e:
+        return m(data(2, 3)), str(e)

@@ -1,0 +1,223 @@
+# %% [24] boxes passed to forward
+class Boxes:
+    def __init__(self, t):
+        self.t = t
+
+    def clip(self):
+        return Boxes(self.t.clamp(0, 1))
+
+    def size(self):
+        return self.t.shape[0] * 10
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, boxes):
+        n = boxes.clip().size()
+        return self.fc(boxes.t) * n
+
+def run():
+    return fill(Net())(Boxes(data(3, 4)))
+
+# %% [24] an object with view and item
+class Item:
+    def __init__(self, v):
+        self.v = v
+
+    def item(self):
+        return self.v + 1
+
+    def view(self, name):
+        return f"{name}:{self.v}"
+
+def show(x):
+    return x.item(), x.view("a")
+
+def run():
+    return show(Item(3))
+
+# %% [24] a list-like class with its own to() and size()
+class Batch:
+    def __init__(self, xs):
+        self.xs = xs
+
+    def to(self, device):
+        return Batch([x.to(device) for x in self.xs])
+
+    def size(self, d=0):
+        return len(self.xs)
+
+    def __len__(self):
+        return len(self.xs)
+
+class Net(nn.Module):
+    def forward(self, batch):
+        batch = batch.to("cpu")
+        return torch.stack(batch.xs).sum(0) / batch.size(0) / len(batch)
+
+def run():
+    return Net()(Batch([data(2), data(2, seed=3)]))
+
+# %% [24] a named tuple passed to forward
+from collections import namedtuple
+
+Sample = namedtuple("Sample", ["x", "mask"])
+
+class Net(nn.Module):
+    def forward(self, s):
+        return (s.x * s.mask).sum(1)
+
+def run():
+    return Net()(Sample(data(2, 3), torch.ones(2, 3)))
+
+# %% [24] a dataclass passed to forward
+from dataclasses import dataclass
+
+@dataclass
+class Inputs:
+    x: torch.Tensor
+    scale: float = 2.0
+
+    def mean(self):
+        return self.scale
+
+class Net(nn.Module):
+    def forward(self, inputs):
+        return inputs.x * inputs.mean()
+
+def run():
+    return Net()(Inputs(data(2, 3)))
+
+# %% [24] NestedTensor of DETR
+class NestedTensor:
+    def __init__(self, tensors, mask):
+        self.tensors = tensors
+        self.mask = mask
+
+    def decompose(self):
+        return self.tensors, self.mask
+
+    def __repr__(self):
+        return str(self.tensors.shape[0])
+
+class Net(nn.Module):
+    def forward(self, samples):
+        src, mask = samples.decompose()
+        return src.masked_fill(mask, 0).sum()
+
+def run():
+    return Net()(NestedTensor(data(2, 3), torch.tensor([[True, False, False]] * 2))), repr(NestedTensor(data(2), None))
+
+# %% [24] a config object with dim and size
+class Config:
+    def __init__(self):
+        self.dim = 3
+        self.size = 2
+        self.device = "x"
+
+class Net(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.cfg = cfg
+        self.fc = nn.Linear(cfg.dim, cfg.size)
+
+    def forward(self, x):
+        return self.fc(x).view(-1, self.cfg.size)
+
+def run():
+    return fill(Net(Config()))(data(2, 3)), Config().device
+
+# %% [24] a graph object with x and edge_index
+class Graph:
+    def __init__(self, x, edge_index):
+        self.x, self.edge_index = x, edge_index
+
+    @property
+    def num_nodes(self):
+        return self.x.size(0)
+
+class GCN(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, g):
+        src, dst = g.edge_index
+        out = torch.zeros(g.num_nodes, 2)
+        out = out.index_add(0, dst, self.fc(g.x)[src])
+        return out
+
+def run():
+    return fill(GCN())(Graph(data(3, 2), torch.tensor([[0, 1, 2], [1, 2, 0]])))
+
+# %% [24] a vocabulary with numpy-like names
+class Vocab:
+    def __init__(self):
+        self.words = {}
+
+    def add(self, w):
+        return self.words.setdefault(w, len(self.words))
+
+    def size(self):
+        return len(self.words)
+
+    def max(self):
+        return max(self.words)
+
+def run():
+    v = Vocab()
+    for w in "a b a c".split():
+        v.add(w)
+    e = fill(nn.Embedding(v.size(), 2))
+    return v.size(), v.max(), e(torch.tensor([v.add("c")]))
+
+# %% [24] a meter with update, sum and avg
+class AverageMeter:
+    def __init__(self):
+        self.sum = self.count = self.avg = 0
+
+    def update(self, val, n=1):
+        self.sum += val * n
+        self.count += n
+        self.avg = self.sum / self.count
+
+def run():
+    m = AverageMeter()
+    for i in range(3):
+        m.update(data(2, seed=i).mean().item(), 2)
+    return m.avg, m.sum, m.count
+
+# %% [24] a subclass of dict with attributes
+class Attr(dict):
+    def __getattr__(self, k):
+        return self[k]
+
+class Net(nn.Module):
+    def forward(self, batch):
+        return batch["x"] + batch.y
+
+def run():
+    return Net()(Attr(x=data(2), y=torch.ones(2)))
+
+# %% [24] a replay buffer of tuples
+from collections import deque
+import random
+
+class Replay:
+    def __init__(self, n):
+        self.buf = deque(maxlen=n)
+
+    def push(self, *t):
+        self.buf.append(t)
+
+    def sample(self, k):
+        return list(zip(*list(self.buf)[:k]))
+
+def run():
+    r = Replay(3)
+    for i in range(4):
+        r.push(data(2, seed=i), i, bool(i % 2))
+    s, a, d = r.sample(2)
+    return torch.stack(s), torch.tensor(a), torch.tensor(d), len(r.buf)

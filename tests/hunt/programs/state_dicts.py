@@ -1,0 +1,233 @@
+# %% [12] zero_ on an entry of state_dict
+def run():
+    m = fill(nn.Linear(3, 2))
+    m.state_dict()["weight"].zero_()
+    return m
+
+# %% [12] copy_ into the entries
+def run():
+    m, n = fill(nn.Linear(3, 2)), fill(nn.Linear(3, 2), seed=5)
+    sd = m.state_dict()
+    for k, v in n.state_dict().items():
+        sd[k].copy_(v)
+    return m
+
+# %% [12] an entry scaled by an operator
+def run():
+    m = fill(nn.Linear(3, 2))
+    sd = m.state_dict()
+    sd["bias"] += 1
+    sd["weight"].mul_(0.5)
+    return m
+
+# %% [12] an entry written by item
+def run():
+    m = fill(nn.Linear(3, 2))
+    sd = m.state_dict()
+    sd["weight"][0] = 0
+    sd["bias"][:] = 7
+    return m
+
+# %% [12] EMA over two state dicts
+def run():
+    m, ema = fill(nn.Linear(3, 2)), fill(nn.Linear(3, 2), seed=5)
+    msd = m.state_dict()
+    with torch.no_grad():
+        for k, v in ema.state_dict().items():
+            v.mul_(0.9).add_(msd[k], alpha=0.1)
+    return ema
+
+# %% [12] a changed copy is loaded
+def run():
+    m = fill(nn.Linear(3, 2))
+    sd = {k: v.clone() * 2 for k, v in m.state_dict().items()}
+    m.load_state_dict(sd)
+    return m, list(sd)
+
+# %% [12] YOLO's ModelEMA
+import copy, math
+
+class ModelEMA:
+    def __init__(self, model, decay=0.99):
+        self.ema = copy.deepcopy(model).eval()
+        self.updates = 0
+        self.decay = lambda x: decay * (1 - math.exp(-x / 2000))
+        for p in self.ema.parameters():
+            p.requires_grad_(False)
+
+    def update(self, model):
+        with torch.no_grad():
+            self.updates += 1
+            d = self.decay(self.updates)
+            msd = model.state_dict()
+            for k, v in self.ema.state_dict().items():
+                if v.dtype.is_floating_point:
+                    v *= d
+                    v += (1.0 - d) * msd[k].detach()
+
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)))
+    e = ModelEMA(m)
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    for i in range(2):
+        opt.zero_grad()
+        m(data(4, 3, seed=i)).pow(2).mean().backward()
+        opt.step()
+        e.update(m)
+    return [p for p in e.ema.parameters()], e.updates
+
+# %% [12] best weights kept by reference
+def run():
+    m = fill(nn.Linear(3, 1))
+    best = m.state_dict()
+    opt = torch.optim.SGD(m.parameters(), lr=0.5)
+    opt.zero_grad()
+    m(data(4, 3)).pow(2).mean().backward()
+    opt.step()
+    m.load_state_dict(best)
+    return m
+
+# %% [12] best weights kept by deepcopy
+import copy
+
+def run():
+    m = fill(nn.Linear(3, 1))
+    best = copy.deepcopy(m.state_dict())
+    opt = torch.optim.SGD(m.parameters(), lr=0.5)
+    opt.zero_grad()
+    m(data(4, 3)).pow(2).mean().backward()
+    opt.step()
+    changed = [p.clone() for p in m.parameters()]
+    m.load_state_dict(best)
+    return m, changed
+
+# %% [12] prefixes stripped and loaded
+def run():
+    m = fill(nn.Linear(3, 1))
+    sd = {"module." + k: v for k, v in m.state_dict().items()}
+    new = {k.replace("module.", ""): v for k, v in sd.items()}
+    n = fill(nn.Linear(3, 1), seed=9)
+    n.load_state_dict(new)
+    return n, list(sd)
+
+# %% [25] load_state_dict(strict=False).missing_keys
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)))
+    sd = {k: v for k, v in m.state_dict().items() if not k.startswith("1")}
+    sd["extra"] = torch.zeros(1)
+    result = m.load_state_dict(sd, strict=False)
+    return list(result.missing_keys), list(result.unexpected_keys)
+
+# %% [25] missing and unexpected unpacked
+def run():
+    m = fill(nn.Linear(3, 2))
+    missing, unexpected = m.load_state_dict({"weight": torch.zeros(2, 3)}, strict=False)
+    return missing, unexpected, m
+
+# %% [25] a strict load that fails
+# raises
+def run():
+    m = nn.Linear(3, 2)
+    m.load_state_dict({"weight": torch.zeros(2, 3)})
+    return m
+
+# %% [25] a wrong shape fails
+# raises
+def run():
+    m = nn.Linear(3, 2)
+    m.load_state_dict({"weight": torch.zeros(2, 4), "bias": torch.zeros(2)})
+    return m
+
+# %% [25] an overridden _load_from_state_dict
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def _load_from_state_dict(self, state_dict, prefix, *args, **kwargs):
+        old = prefix + "linear.weight"
+        if old in state_dict:
+            state_dict[prefix + "fc.weight"] = state_dict.pop(old)
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+def run():
+    m = fill(Net())
+    sd = dict(m.state_dict())
+    sd["linear.weight"] = sd.pop("fc.weight") * 2
+    m.load_state_dict(sd)
+    return m
+
+# %% [0] names and order of parameters
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3)
+        self.bn = nn.BatchNorm2d(2)
+        self.emb = nn.Embedding(3, 2)
+        self.ln = nn.LayerNorm(2)
+        self.gate = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return self.bn(self.conv(x)) * self.gate
+
+def run():
+    m = Net()
+    return [n for n, _ in m.named_parameters()], [n for n, _ in m.named_modules()], [n for n, _ in m.named_children()], [tuple(p.shape) for p in m.parameters()]
+
+# %% [0] keys of state_dict
+def run():
+    m = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Linear(2, 2))
+    keys = [k for k in m.state_dict() if "num_batches" not in k]
+    return keys
+
+# %% [0] number of parameters
+def run():
+    m = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2, bias=False))
+    return sum(p.numel() for p in m.parameters()), sum(p.numel() for p in m.parameters() if p.requires_grad)
+
+# %% [0] LSTM's names
+def run():
+    m = nn.LSTM(2, 3, num_layers=2, bidirectional=True)
+    return [(n, tuple(p.shape)) for n, p in m.named_parameters()]
+
+# %% [0] MultiheadAttention's and TransformerEncoderLayer's names
+def run():
+    m = nn.TransformerEncoderLayer(4, 2, dim_feedforward=8)
+    return [(n, tuple(p.shape)) for n, p in m.named_parameters()]
+
+# %% [0] optimizer state saved and restored
+def run():
+    m = fill(nn.Linear(3, 1))
+    opt = torch.optim.Adam(m.parameters(), lr=0.1)
+    for i in range(2):
+        opt.zero_grad()
+        m(data(4, 3, seed=i)).pow(2).mean().backward()
+        opt.step()
+    state = opt.state_dict()
+    other = torch.optim.Adam(m.parameters(), lr=0.5)
+    other.load_state_dict(state)
+    other.zero_grad()
+    m(data(4, 3, seed=4)).pow(2).mean().backward()
+    other.step()
+    return m, other.param_groups[0]["lr"]
+
+# %% [25] half after load_state_dict
+def run():
+    m = fill(nn.Linear(3, 2))
+    n = nn.Linear(3, 2)
+    n.load_state_dict(m.state_dict())
+    n.half()
+    return n.weight.dtype, [p.dtype for p in n.parameters()]
+
+# %% [25] module.double()
+def run():
+    m = fill(nn.Linear(3, 2)).double()
+    return m(data(2, 3).double()), m.weight.dtype
+
+# %% [25] module.float() and to(dtype)
+def run():
+    m = fill(nn.Linear(3, 2))
+    m = m.to(torch.float64)
+    a = m(data(2, 3).double())
+    m = m.float()
+    return a, m(data(2, 3)), next(m.parameters()).dtype
