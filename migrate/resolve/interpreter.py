@@ -115,6 +115,10 @@ class Interpreter(Statements):
             )
         return deferred.value
 
+    def look_up(self, name: str, module: ModuleScope, frame: Frame | None = None) -> Value:
+        """What a name means in a module, or in a frame of it; imports are followed."""
+        return self._elsewhere_do(module, frame or module.frame, lambda: self.lookup(name)[0])
+
     def _foreign_bases(self, cls: ProjectClass, frame: Frame) -> list[Value]:
         return self._elsewhere_do(cls.module, frame, lambda: self.base_classes(cls.node))
 

@@ -1,0 +1,109 @@
+"""Facts about the whole program, each asked in one place; an answer is yes, no or unknown.
+
+    flow = Flow(resolution, modules)      one for a file; everything is computed when first asked
+    f = flow.function(node)               a FunctionDef, a Lambda, or the Module
+    f = flow.around(node)                 the function that an expression stands in
+
+    f.cfg        control flow: may_follow, dominates, exclusive, in_loop, statement_of
+    f.defuse     reaching, uses, definitions, live_after, read_after, next_reads, maybe_unbound
+    f.aliases    may_alias, observers (who else sees a write), is_fresh
+    flow.effects of_call, summary: what functions, methods and layers do to their arguments
+    flow.calls   targets, callees, reachable: the call graph, over files
+    flow.gradient  carries, is_recorded, depends: where gradients flow
+    region       region_inputs, region_outputs, region_carried, may_move: runs of statements
+
+All questions take the ast nodes of the resolved tree; nothing here knows about rewriting.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from migrate.flow.answer import Answer, Verdict
+from migrate.flow.call_graph import CallGraph
+from migrate.flow.effects import Effects
+from migrate.flow.events import Definition, Scope
+from migrate.flow.function import FunctionFlow
+from migrate.flow.gradient import Gradient
+from migrate.flow.symbols import Symbols
+
+if TYPE_CHECKING:
+    from migrate.resolve import FileResolution
+    from migrate.resolve.interpreter import Interpreter
+    from migrate.resolve.modules import Modules
+    from migrate.resolve.values import ProjectFunction
+    from migrate.table import Table
+
+__all__ = ["Answer", "Definition", "Flow", "FunctionFlow", "Verdict"]
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Flow:
+    """The facts about one file and what it calls in others."""
+
+    def __init__(
+        self,
+        resolution: FileResolution,
+        modules: Modules,
+        interpreter: Interpreter | None = None,
+    ) -> None:
+        assert resolution.scope is not None
+        self.tree = resolution.scope.tree
+        self.modules = modules
+        self.table: Table = modules.table
+        self.symbols = Symbols(resolution, interpreter)
+        self._functions: dict[ast.AST, FunctionFlow] = {}
+
+    @cached_property
+    def effects(self) -> Effects:
+        return Effects(self)
+
+    @cached_property
+    def calls(self) -> CallGraph:
+        return CallGraph(self)
+
+    @cached_property
+    def gradient(self) -> Gradient:
+        return Gradient(self)
+
+    def function(self, node: ast.AST) -> FunctionFlow:
+        found = self._functions.get(node)
+        if found is None:
+            found = self._functions[node] = FunctionFlow(cast(Scope, node), self)
+        return found
+
+    def of(self, function: ProjectFunction) -> FunctionFlow:
+        """The flow of a function of the program, wherever it is defined."""
+        self.body_of(function)
+        self.symbols.enter(function)
+        return self.function(function.node)
+
+    def body_of(self, function: ProjectFunction) -> list[ast.stmt]:
+        if isinstance(function.node, ast.Lambda):
+            return [ast.copy_location(ast.Return(function.node.body), function.node.body)]
+        return self.modules.body_of(function)
+
+    def around(self, node: ast.AST) -> FunctionFlow | None:
+        """The function, or the module, whose statements evaluate a node."""
+        scope = self._scopes.get(node)
+        if scope is None:
+            scope = next((f.node for f in self._functions.values() if _holds(f, node)), None)
+        return self.function(scope) if scope is not None else None
+
+    @cached_property
+    def _scopes(self) -> dict[ast.AST, ast.AST]:
+        """Every node of the file, with the innermost scope around it."""
+        found: dict[ast.AST, ast.AST] = {}
+        pending: list[tuple[ast.AST, ast.AST]] = [(self.tree, self.tree)]
+        while pending:
+            node, scope = pending.pop()
+            found[node] = scope
+            inner = node if isinstance(node, _SCOPES) else scope
+            pending += [(child, inner) for child in ast.iter_child_nodes(node)]
+        return found
+
+
+def _holds(flow: FunctionFlow, node: ast.AST) -> bool:
+    return flow.cfg.statement_of(node) is not None

@@ -1,0 +1,217 @@
+"""What functions, methods and layers do to their arguments and to self, over the call graph."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from migrate.flow.answer import Verdict, unknown, yes
+from migrate.flow.events import arguments_of
+from migrate.flow.layers import PLAIN, Layer, Layers, Returns
+from migrate.flow.memory import Refs
+from migrate.flow.mutations import mutations
+
+if TYPE_CHECKING:
+    from migrate.flow import Flow
+    from migrate.flow.function import FunctionFlow
+    from migrate.flow.symbols import Target
+    from migrate.resolve.values import ProjectFunction
+
+_ORDER: dict[str, int] = {"same": 0, "view": 1, "maybe": 2, "new": 3}
+
+
+@dataclass(slots=True)
+class Summary:
+    """The effects of one function, in terms of its parameters."""
+
+    mutates: dict[str, Verdict] = field(default_factory=dict)
+    how: dict[str, str] = field(default_factory=dict)  # parameter -> the one operation, if one
+    items: set[str] = field(default_factory=set)  # parameters that only get other items
+    returns: dict[str, Returns] = field(default_factory=dict)
+    returns_new: bool = False  # some return gives a value of its own
+    self_writes: set[str] = field(default_factory=set)  # attributes of self that are changed
+    stores: set[str] = field(default_factory=set)  # parameters that outlive the call
+
+
+@dataclass(slots=True)
+class CallEffects:
+    """The effects of one call, in terms of its argument expressions."""
+
+    mutated: list[tuple[ast.expr, Verdict, str]] = field(default_factory=list)
+    returns: list[tuple[ast.expr, Returns]] = field(default_factory=list)
+    returns_new: bool = True
+
+
+_NO_EFFECTS = CallEffects()
+
+
+class Effects:
+    """Summaries, each computed once; a function that is reached from itself adds nothing."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.layers = Layers(self)
+        self._summaries: dict[ProjectFunction, Summary] = {}
+        self._calls: dict[ast.Call, CallEffects] = {}
+
+    # Calls --------------------------------------------------------------------------------------
+
+    def layer_of(self, function: ast.expr) -> Layer | None:
+        """The layer that a call runs: `self.relu`, `self.blocks[0]`, `nn.ReLU(True)`."""
+        around = self.flow.around(function)
+        return self.layers.of(function, around) if around is not None else None
+
+    def of_call(self, call: ast.Call) -> CallEffects:
+        known = self._calls.get(call)
+        if known is None:
+            self._calls[call] = _NO_EFFECTS  # while it is looked at
+            known = self._calls[call] = self._of_call(call)
+        return known
+
+    def _of_call(self, call: ast.Call) -> CallEffects:
+        targets = self.flow.symbols.targets(call)
+        if not targets:
+            layer = self.layer_of(call.func) if call.args else None
+            if layer is None or layer == PLAIN:
+                return _NO_EFFECTS
+            first = call.args[0]
+            returns: list[tuple[ast.expr, Returns]] = []
+            mutated = [] if layer.mutates.no else [(first, layer.mutates, layer.how)]
+            if layer.returns != "new":
+                returns.append((first, layer.returns))
+            return CallEffects(mutated, returns, layer.returns in ("new", "maybe"))
+        found = CallEffects(returns_new=False)
+        for target in targets:
+            self._add(found, call, target, sure=len(targets) == 1)
+        return found
+
+    def _add(self, found: CallEffects, call: ast.Call, target: Target, *, sure: bool) -> None:
+        summary = self.summary(target.function)
+        given = arguments_given(call, target)
+        for name, verdict in summary.mutates.items():
+            if name in given:
+                known = verdict if sure else unknown(verdict.reason or "one of several functions")
+                found.mutated.append((given[name], known, summary.how.get(name, "")))
+        for name, relation in summary.returns.items():
+            if name in given:
+                found.returns.append((given[name], relation if sure else "maybe"))
+        found.returns_new |= summary.returns_new or not summary.returns
+
+    # Functions ----------------------------------------------------------------------------------
+
+    def summary(self, function: ProjectFunction) -> Summary:
+        known = self._summaries.get(function)
+        if known is None:
+            self._summaries[function] = Summary()  # while it is looked at
+            known = self._summaries[function] = self._summarize(function)
+        return known
+
+    def _summarize(self, function: ProjectFunction) -> Summary:
+        inner = self.flow.of(function)
+        found = Summary()
+        changes: dict[str, int] = {}
+        for mutation in mutations(inner):
+            refs = inner.aliases.refs(mutation.place)
+            for ref in refs:
+                memory = ref.memory
+                if memory.source == "attribute" and memory.name.startswith("self."):
+                    found.self_writes.add(memory.name.partition(".")[2])
+                if memory.source != "parameter" or memory.name == "self":
+                    continue
+                if mutation.kind == "item":
+                    found.items.add(memory.name)
+                    continue
+                sure = ref.relation != "maybe" and mutation.verdict.yes
+                reason = f"{function.qualified} changes its parameter {memory.name} in place"
+                verdict = yes(reason) if sure else unknown(reason)
+                old = found.mutates.get(memory.name)
+                if old is None or not old.yes:
+                    found.mutates[memory.name] = verdict
+                changes[memory.name] = changes.get(memory.name, 0) + 1
+                once = ref.relation == "same" and changes[memory.name] == 1
+                found.how[memory.name] = mutation.how if once else ""
+        self._returned(inner, found)
+        found.stores = inner.aliases.stored()
+        found.self_writes |= _assigned_attributes(inner)
+        return found
+
+    def _returned(self, inner: FunctionFlow, found: Summary) -> None:
+        for point in inner.cfg.points[2:]:
+            statement = point.statement
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                refs = inner.aliases.refs(statement.value)
+                shared = _parameters(refs)
+                for name, relation in shared.items():
+                    old = found.returns.get(name)
+                    worst = relation if old is None else max(old, relation, key=_ORDER.__getitem__)
+                    found.returns[name] = worst
+                found.returns_new |= not refs or any(r.memory.source != "parameter" for r in refs)
+        for name in list(found.returns):
+            if found.returns_new and found.returns[name] != "maybe":
+                found.returns[name] = "maybe"
+
+    def as_layer(self, forward: ProjectFunction) -> Layer | None:
+        """The forward of a class of the program as a layer."""
+        names = [a.arg for a in arguments_of(forward.node)]
+        if len(names) < 2:
+            return PLAIN
+        summary = self.summary(forward)
+        verdict = summary.mutates.get(names[1])
+        returns = summary.returns.get(names[1], "new")
+        return (
+            Layer(verdict, returns, summary.how.get(names[1], ""))
+            if verdict
+            else Layer(returns=returns)
+        )
+
+
+def arguments_given(call: ast.Call, target: Target) -> dict[str, ast.expr]:
+    """The argument expressions by the name of the parameter; none behind a `*args`."""
+    node = target.function.node
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    names = names[1:] if target.bound else names
+    found: dict[str, ast.expr] = {}
+    for name, argument in zip(names, call.args, strict=False):
+        if isinstance(argument, ast.Starred):
+            break
+        found[name] = argument
+    return found | {k.arg: k.value for k in call.keywords if k.arg is not None}
+
+
+def _parameters(refs: Refs) -> dict[str, Returns]:
+    found: dict[str, Returns] = {}
+    pending = list(refs)
+    seen = set()
+    while pending:
+        ref = pending.pop()
+        if ref in seen:
+            continue
+        seen.add(ref)
+        if ref.memory.source == "parameter":
+            found[ref.memory.name] = ref.relation
+        elif ref.memory.source == "container":
+            pending += ref.memory.contents
+    return found
+
+
+def _assigned_attributes(inner: FunctionFlow) -> set[str]:
+    found: set[str] = set()
+    for point in inner.cfg.points[2:]:
+        statement = point.statement
+        targets: list[ast.expr] = []
+        if isinstance(statement, ast.Assign):
+            targets = statement.targets
+        elif isinstance(statement, ast.AugAssign | ast.AnnAssign):
+            targets = [statement.target]
+        for target in targets:
+            for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
+                while isinstance(part, ast.Subscript):
+                    part = part.value
+                if (
+                    isinstance(part, ast.Attribute)
+                    and isinstance(part.value, ast.Name)
+                    and part.value.id == "self"
+                ):
+                    found.add(part.attr)
+    return found
