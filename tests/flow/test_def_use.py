@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
 from migrate.flow import Answer
+from migrate.flow.cfg import ControlFlow
+from migrate.flow.def_use import DefUse
 from migrate.flow.region import may_move, region_carried, region_inputs, region_outputs
 
 
@@ -185,10 +188,7 @@ def test_match_and_with_bind(program):
 
 
 def test_every_statement_of_real_code_has_a_point(program):
-    source = ast.parse(open(ast.__file__, encoding="utf-8").read())
-    from migrate.flow.cfg import ControlFlow
-    from migrate.flow.def_use import DefUse
-
+    source = ast.parse(Path(ast.__file__).read_text(encoding="utf-8"))
     for function in [n for n in ast.walk(source) if isinstance(n, ast.FunctionDef)]:
         cfg = ControlFlow(function)
         defuse = DefUse(cfg)

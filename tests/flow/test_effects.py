@@ -79,7 +79,8 @@ def test_layers(program, init, mutated, returned):
     ],
 )
 def test_functions(program, body, mutated, returned):
-    source = f"def inner(s):\n    s.add_(1)\n    return s\n\n\ndef g(t):\n    {body}\n\n\ny = g(q)\n"
+    inner = "def inner(s):\n    s.add_(1)\n    return s\n\n\n"
+    source = f"{inner}def g(t):\n    {body}\n\n\ny = g(q)\n"
     mutations, returns = effects(program, source, "g(q)")
     assert [m[:2] for m in mutations] == ([("q", mutated)] if mutated else [])
     assert returns == ([("q", returned)] if returned else [])
