@@ -18,10 +18,12 @@ from PIL import Image
 from collections import OrderedDict, deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from mindspore import Parameter, ParameterTuple, Tensor, communication, nn, ops
+from mindspore import Parameter, Tensor, communication, nn, ops
+from mindspore._c_expression import run_backward
 from mindspore.dataset import vision
 from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
+from mindspore.graph.api import _pynative_executor
 from pathlib import Path
 
 
@@ -965,6 +967,9 @@ class MappedOptimizer(optim.Optimizer):
         """A Parameter for each parameter, to remember something in."""
         return self.parameters.clone(prefix=name, init=init)
 
+    def __call__(self, gradients):
+        return apply_to_reached(self, gradients, super().__call__)
+
     def construct(self, gradients):
         ops.assign_add(self.state_step, 1.0)
         for number, group in enumerate(self.param_groups):
@@ -1183,14 +1188,25 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
+    def note(missing, inputs, gradients, around):
+        """Which weights have no gradient: asked once for each graph, that is, for the inputs that
+        it takes for constants.
+        """
+        constants = tuple(v for v in inputs if isinstance(v, (bool, int, float, str, type(None))))
+        if constants not in missing:
+            frozen = [p for p in _parameters_of(around) if not p.requires_grad]
+            missing[constants] = unreached(loss_alone, inputs, weights, gradients, frozen)
+        mark_missing(weights, missing[constants])
+
     def compiled(*inputs):
         inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
-        for place, (known, step) in enumerate(_steps):
+        for place, (known, step, missing) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
                 _built[fn.__code__] = 0
                 values, gradients = step(*inputs)
+                note(missing, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
         _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
         if _built[fn.__code__] > _MOST_IN_A_ROW:
@@ -1198,8 +1214,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         if _draws(fn, around):
             return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
-        cells = [value for value in around.values() if isinstance(value, nn.Cell)]
-        untrained = [p for cell in cells for p in cell.get_parameters() if not p.requires_grad]
+        untrained = [p for p in _parameters_of(around) if not p.requires_grad]
         before = [(parameter, parameter.copy()) for parameter in untrained]
 
         def again():
@@ -1224,7 +1239,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
             # The compiler loses them where, say, construct() gives self another tensor.
             again()
             return uncompiled("its first gradients are all zero")(*inputs)
-        _steps.append((around, step))
+        _steps.append((around, step, {}))
+        note(_steps[-1][2], inputs, gradients, around)
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
 
@@ -1238,9 +1254,13 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values[0] if has_aux else values
 
     def eager(*inputs):
-        if not made:
-            made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
-        loss, gradients = made[0](*inputs)
+        if _differentiates(fn):  # the record of a step has no gradients of gradients
+            if not made:
+                made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
+            loss, gradients = made[0](*inputs)
+        else:
+            loss, gradients = recorded_gradients(loss_alone, inputs, weights)
+            gradients = with_zeros(weights, gradients)
         values = (loss, *kept) if has_aux else loss
         if fn.__code__ not in _looked_at:
             _looked_at.add(fn.__code__)
@@ -1262,6 +1282,11 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return compiled(*inputs) if graph else eager(*inputs)
 
     return step_in_mode
+
+
+def _parameters_of(around):
+    cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+    return [parameter for cell in cells for parameter in cell.get_parameters()]
 
 
 def _are_lost(whole, gradients, comparable):
@@ -1334,6 +1359,13 @@ def _surroundings(function):
     return around
 
 
+def _differentiates(function):
+    """The step itself takes gradients: a gradient penalty."""
+    functions = [v for v in _surroundings(function).values() if isinstance(v, types.FunctionType)]
+    names = [name for one in (function, *functions) for name in one.__code__.co_names]
+    return any(name in ("with_gradients", "grad", "value_and_grad") for name in names)
+
+
 def _draws(function, around):
     """Random numbers that a compiled step would take for constants."""
     functions = [function, *around.values()]
@@ -1387,17 +1419,104 @@ def _name_apart(around):
 
 
 def update(optimizer, gradients):
-    """optimizer(gradients), but frozen parameters and their moments stay as they are."""
+    """optimizer(gradients), but parameters that are frozen or have no gradient stay as they are."""
+    return apply_to_reached(optimizer, gradients, optimizer)
+
+
+def recorded_gradients(function, inputs, weights):
+    """The loss, and the gradient of each weight: None where the loss does not depend on it."""
+    on = _pynative_executor.grad_flag()
+    _pynative_executor.set_grad_flag(True)
+    _pynative_executor.set_enable_grad(True)
+    try:
+        loss = function(*inputs)
+        trained = [p for p in weights if p.requires_grad]
+        if not trained or not loss._has_auto_grad():
+            return loss, [None] * len(weights)
+        ways = (False, False, tuple(trained), True)
+        found = run_backward((loss,), (ops.ones_like(loss),), *ways, accumulate_grad=False)
+    finally:
+        _pynative_executor.set_grad_flag(on)
+    by_weight = {id(p): gradient for p, gradient in zip(trained, found, strict=True)}
+    return loss, [by_weight.get(id(p)) for p in weights]
+
+
+def mark_missing(weights, missing):
+    """Note at each parameter whether the gradient that was just computed is torch's None."""
+    for parameter, is_missing in zip(weights, missing, strict=True):
+        parameter.has_no_gradient = is_missing
+
+
+def with_zeros(weights, gradients):
+    """Gradients for all: zeros where there is none, with a note at the parameter."""
+    mark_missing(weights, [gradient is None for gradient in gradients])
+    pairs = zip(weights, gradients, strict=True)
+    return tuple(ops.zeros_like(p) if gradient is None else gradient for p, gradient in pairs)
+
+
+def unreached(function, inputs, weights, gradients, untrained):
+    """Which weights a compiled step does not reach, asked once: only zeros are in question."""
+    zero = [not gradient.asnumpy().any() for gradient in gradients]
+    if not any(zero):
+        return zero
+    before = [(parameter, parameter.copy()) for parameter in untrained]
+    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+    try:
+        _, found = recorded_gradients(function, inputs, weights)
+    finally:
+        mindspore.set_context(mode=mindspore.GRAPH_MODE)
+        for parameter, value in before:
+            ops.assign(parameter, value)
+    return [is_zero and one is None for is_zero, one in zip(zero, found, strict=True)]
+
+
+def apply_to_reached(optimizer, gradients, step):
+    """step(gradients), as torch's optimizers do it: parameters without a gradient and frozen ones
+    stay as they are, and each parameter counts its own steps.
+    """
+    parameters = list(optimizer.parameters)
+    active = [
+        place
+        for place, parameter in enumerate(parameters)
+        if parameter.requires_grad and not getattr(parameter, "has_no_gradient", False)
+    ]
+    counts = vars(optimizer).get("_steps_taken")
+    if counts is None and len(active) == len(parameters):
+        return step(gradients)
+    total = getattr(optimizer, "state_step", None)
+    if counts is None:
+        taken = int(total.asnumpy()) if isinstance(total, Parameter) else 0
+        counts = [taken] * len(parameters)
+        object.__setattr__(optimizer, "_steps_taken", counts)
+    for count in sorted({counts[place] for place in active}):
+        chosen = {place for place in active if counts[place] == count}
+        if isinstance(total, Parameter):
+            ops.assign(total, Tensor(count, total.dtype))
+        before = _values_except(optimizer, chosen)
+        step(gradients)
+        for parameter, value in before:
+            ops.assign(parameter, value)
+    for place in active:
+        counts[place] += 1
+    if isinstance(total, Parameter):
+        ops.assign(total, Tensor(max(counts), total.dtype))
+    return True
+
+
+def _values_except(optimizer, chosen):
+    """The other parameters and what the optimizer remembers of them, to be put back."""
     size = len(optimizer.parameters)
-    frozen = [i for i in range(size) if not optimizer.parameters[i].requires_grad]
-    kept = []
-    if frozen:
-        for moments in vars(optimizer).values():
-            if isinstance(moments, ParameterTuple) and len(moments) == size:
-                kept += [(moments[i], moments[i].copy()) for i in frozen]
-    optimizer(gradients)
-    for parameter, value in kept:
-        ops.assign(parameter, value)
+    rows = [optimizer.parameters]
+    rows += [
+        row
+        for row in vars(optimizer).values()
+        if isinstance(row, (tuple, list))
+        and len(row) == size
+        and row is not optimizer.parameters
+        and all(isinstance(one, Parameter) for one in row)
+    ]
+    others = [place for place in range(size) if place not in chosen]
+    return [(row[place], row[place].copy()) for row in rows for place in others]
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))

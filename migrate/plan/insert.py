@@ -241,8 +241,9 @@ class StepRewriter(InputBlocks):
                 for other in others:
                     made = self._in_either(plan, other, inside[id(other)], statements)
                 start = starts.get(id(plan), len(body))
+                here = [*plan.region, plan.backward.statement]
                 body[start:start] = (
-                    self.before.pop(id(plan.anchor), []) if plan.anchor in plan.region else []
+                    self.before.pop(id(plan.anchor), []) if plan.anchor in here else []
                 )
                 body += [*made, *behind[id(plan)]]
                 if plan.host is not None:

@@ -6,6 +6,8 @@ import mindspore
 from mindspore import Parameter, Tensor, ops
 from mindspore.experimental import optim
 
+from migrate.emit.helpers.train_reach import apply_to_reached
+
 
 def _negative(gradient):
     return -gradient
@@ -46,6 +48,9 @@ class MappedOptimizer(optim.Optimizer):
     def moments(self, name, init="zeros"):
         """A Parameter for each parameter, to remember something in."""
         return self.parameters.clone(prefix=name, init=init)
+
+    def __call__(self, gradients):
+        return apply_to_reached(self, gradients, super().__call__)
 
     def construct(self, gradients):
         ops.assign_add(self.state_step, 1.0)

@@ -15,5 +15,6 @@ class Optimizer(optim.Optimizer):
 
     def __call__(self, gradients):
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            parameter.grad = gradient if parameter.requires_grad else None
+            without = not parameter.requires_grad or getattr(parameter, "has_no_gradient", False)
+            parameter.grad = None if without else gradient
         return self.step()

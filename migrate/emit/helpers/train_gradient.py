@@ -6,7 +6,15 @@ import types
 import warnings
 
 import mindspore
-from mindspore import ParameterTuple, nn, ops
+from mindspore import nn, ops
+
+from migrate.emit.helpers.train_reach import (
+    apply_to_reached,
+    mark_missing,
+    recorded_gradients,
+    unreached,
+    with_zeros,
+)
 
 from migrate.emit.helpers.train_settings import Settings
 
@@ -31,14 +39,25 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
+    def note(missing, inputs, gradients, around):
+        """Which weights have no gradient: asked once for each graph, that is, for the inputs that
+        it takes for constants.
+        """
+        constants = tuple(v for v in inputs if isinstance(v, (bool, int, float, str, type(None))))
+        if constants not in missing:
+            frozen = [p for p in _parameters_of(around) if not p.requires_grad]
+            missing[constants] = unreached(loss_alone, inputs, weights, gradients, frozen)
+        mark_missing(weights, missing[constants])
+
     def compiled(*inputs):
         inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
-        for place, (known, step) in enumerate(_steps):
+        for place, (known, step, missing) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
                 _built[fn.__code__] = 0
                 values, gradients = step(*inputs)
+                note(missing, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
         _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
         if _built[fn.__code__] > _MOST_IN_A_ROW:
@@ -46,8 +65,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         if _draws(fn, around):
             return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
-        cells = [value for value in around.values() if isinstance(value, nn.Cell)]
-        untrained = [p for cell in cells for p in cell.get_parameters() if not p.requires_grad]
+        untrained = [p for p in _parameters_of(around) if not p.requires_grad]
         before = [(parameter, parameter.copy()) for parameter in untrained]
 
         def again():
@@ -72,7 +90,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
             # The compiler loses them where, say, construct() gives self another tensor.
             again()
             return uncompiled("its first gradients are all zero")(*inputs)
-        _steps.append((around, step))
+        _steps.append((around, step, {}))
+        note(_steps[-1][2], inputs, gradients, around)
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
 
@@ -86,9 +105,13 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values[0] if has_aux else values
 
     def eager(*inputs):
-        if not made:
-            made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
-        loss, gradients = made[0](*inputs)
+        if _differentiates(fn):  # the record of a step has no gradients of gradients
+            if not made:
+                made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
+            loss, gradients = made[0](*inputs)
+        else:
+            loss, gradients = recorded_gradients(loss_alone, inputs, weights)
+            gradients = with_zeros(weights, gradients)
         values = (loss, *kept) if has_aux else loss
         if fn.__code__ not in _looked_at:
             _looked_at.add(fn.__code__)
@@ -110,6 +133,11 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return compiled(*inputs) if graph else eager(*inputs)
 
     return step_in_mode
+
+
+def _parameters_of(around):
+    cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+    return [parameter for cell in cells for parameter in cell.get_parameters()]
 
 
 def _are_lost(whole, gradients, comparable):
@@ -182,6 +210,13 @@ def _surroundings(function):
     return around
 
 
+def _differentiates(function):
+    """The step itself takes gradients: a gradient penalty."""
+    functions = [v for v in _surroundings(function).values() if isinstance(v, types.FunctionType)]
+    names = [name for one in (function, *functions) for name in one.__code__.co_names]
+    return any(name in ("with_gradients", "grad", "value_and_grad") for name in names)
+
+
 def _draws(function, around):
     """Random numbers that a compiled step would take for constants."""
     functions = [function, *around.values()]
@@ -235,14 +270,5 @@ def _name_apart(around):
 
 
 def update(optimizer, gradients):
-    """optimizer(gradients), but frozen parameters and their moments stay as they are."""
-    size = len(optimizer.parameters)
-    frozen = [i for i in range(size) if not optimizer.parameters[i].requires_grad]
-    kept = []
-    if frozen:
-        for moments in vars(optimizer).values():
-            if isinstance(moments, ParameterTuple) and len(moments) == size:
-                kept += [(moments[i], moments[i].copy()) for i in frozen]
-    optimizer(gradients)
-    for parameter, value in kept:
-        ops.assign(parameter, value)
+    """optimizer(gradients), but parameters that are frozen or have no gradient stay as they are."""
+    return apply_to_reached(optimizer, gradients, optimizer)

@@ -6,13 +6,14 @@ import mindspore
 from mindspore import nn, ops
 
 from migrate.emit.helpers.train_gradient import update
+from migrate.emit.helpers.train_reach import mark_missing, with_zeros
 
 
 def gradients_of(optimizer):
     """The gradients that have added up for an optimizer: kept from call to call, as torch's are."""
     kept = vars(optimizer).get("_added_up")
     if kept is None:
-        kept = Gradients()
+        kept = Gradients(optimizer.parameters)
         object.__setattr__(optimizer, "_added_up", kept)
     return kept
 
@@ -20,19 +21,33 @@ def gradients_of(optimizer):
 class Gradients:
     """torch's .grad of a group of parameters: backward adds to it, zero_grad clears it."""
 
-    def __init__(self):
-        self.values = None
+    def __init__(self, parameters):
+        self.parameters = list(parameters)
+        self.found = None
+        self.missing = [True] * len(self.parameters)
+
+    @property
+    def values(self):
+        """What the optimizer is to use, with a note at each parameter that has no gradient."""
+        mark_missing(self.parameters, self.missing)
+        return self.found
+
+    @values.setter
+    def values(self, gradients):
+        self.found = gradients
 
     def add(self, gradients):
-        if self.values is None:
-            self.values = gradients
+        now = [getattr(p, "has_no_gradient", False) for p in self.parameters]
+        if self.found is None:
+            self.found, self.missing = gradients, now
         else:
-            added = tuple(old + new for old, new in zip(self.values, gradients, strict=True))
+            added = tuple(old + new for old, new in zip(self.found, gradients, strict=True))
             # Tensors in a plain tuple count as constants: every step would compile anew.
-            self.values = mindspore.mutable(added)
+            self.found = mindspore.mutable(added)
+            self.missing = [a and b for a, b in zip(self.missing, now, strict=True)]
 
     def clear(self):
-        self.values = None
+        self.found = None
 
 
 class ParameterGradients:
@@ -41,40 +56,43 @@ class ParameterGradients:
     """
 
     def __init__(self, parameters):
-        self.parameters = list(parameters)
+        self.parameters = [parameters] if hasattr(parameters, "shape") else list(parameters)
 
     @property
     def values(self):
-        """What the optimizer is to use; of a parameter without gradient, zeros."""
+        """What the optimizer is to use: zeros, and a note at the parameter, where there is none."""
         found = [getattr(p, "grad", None) for p in self.parameters]
-        pairs = zip(self.parameters, found, strict=True)
-        return mindspore.mutable(tuple(ops.zeros_like(p) if g is None else g for p, g in pairs))
+        return mindspore.mutable(with_zeros(self.parameters, found))
 
     @values.setter
     def values(self, gradients):
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            parameter.grad = gradient
+            if getattr(parameter, "grad", None) is not None:
+                parameter.grad = gradient
 
     def add(self, gradients):
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            if getattr(parameter, "has_no_gradient", False):
+                continue
             old = getattr(parameter, "grad", None)
             parameter.grad = gradient if old is None else old + gradient
 
-    def clear(self):
+    def clear(self, set_to_none=True):
         for parameter in self.parameters:
-            parameter.grad = None
+            old = getattr(parameter, "grad", None)
+            parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Clip the gradients at the parameters, all together; the norm they had."""
-    kept = ParameterGradients([parameters] if hasattr(parameters, "shape") else parameters)
+    kept = ParameterGradients(parameters)
     kept.values, total = clip_grad_norm(kept.values, max_norm, norm_type)
     return total
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
     """Clip every value of the gradients at the parameters."""
-    kept = ParameterGradients([parameters] if hasattr(parameters, "shape") else parameters)
+    kept = ParameterGradients(parameters)
     kept.values = clip_grad_value(kept.values, clip_value)
 
 

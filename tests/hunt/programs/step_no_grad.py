@@ -1,0 +1,430 @@
+# %% [2] set_grad_enabled as a block, by a flag
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(4):
+        opt.zero_grad()
+        with torch.set_grad_enabled(i % 2 == 0):
+            h = torch.tanh(enc(x))
+        loss = F.mse_loss(head(h), y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] set_grad_enabled around train and validation phases
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    log = []
+    for epoch in range(2):
+        for phase in ["train", "val"]:
+            if phase == "train":
+                m.train()
+            else:
+                m.eval()
+            opt.zero_grad()
+            with torch.set_grad_enabled(phase == "train"):
+                out = m(x)
+                loss = F.mse_loss(out, y)
+                if phase == "train":
+                    loss.backward()
+                    opt.step()
+            log.append((phase, loss.item()))
+    return log, m
+
+# %% [2] set_grad_enabled as a bare call
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        torch.set_grad_enabled(False)
+        h = torch.tanh(enc(x))
+        torch.set_grad_enabled(True)
+        loss = F.mse_loss(head(h), y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a decorated function that gives a tuple
+@torch.no_grad()
+def features(enc, x):
+    h = enc(x)
+    return h, h.mean()
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        h, m = features(enc, x)
+        loss = F.mse_loss(head(h) + m, y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a decorated function that gives a dict
+@torch.no_grad()
+def features(enc, x):
+    h = enc(x)
+    return {"h": h, "m": h.mean()}
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        f = features(enc, x)
+        loss = F.mse_loss(head(f["h"]) + f["m"], y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a decorated method that gives a list
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(3, 4)
+        self.head = nn.Linear(4, 2)
+
+    @torch.no_grad()
+    def stages(self, x):
+        h = self.enc(x)
+        return [h, h * 2]
+
+    def forward(self, x):
+        a, b = self.stages(x)
+        return self.head(a + b)
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.1, weight_decay=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        loss = F.mse_loss(m(x), y)
+        loss.backward()
+        opt.step()
+    return m
+
+# %% [2] results appended to a list inside the block
+def run():
+    encs = [fill(nn.Linear(3, 4), i) for i in range(2)]
+    head = fill(nn.Linear(4, 2), 5)
+    opt = torch.optim.SGD([*encs[0].parameters(), *encs[1].parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        feats = []
+        with torch.no_grad():
+            for enc in encs:
+                feats.append(enc(x))
+        loss = F.mse_loss(head(feats[0] + feats[1]), y)
+        loss.backward()
+        opt.step()
+    return encs[0], encs[1], head
+
+# %% [2] results stored in a dict inside the block of a forward
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(3, 4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        cache = {}
+        with torch.no_grad():
+            cache["h"] = torch.tanh(self.enc(x))
+        return self.head(cache["h"])
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        loss = F.mse_loss(m(x), y)
+        loss.backward()
+        opt.step()
+    return m
+
+# %% [2] results stored on self inside the block of a forward
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(3, 4)
+        self.head = nn.Linear(4, 2)
+        self.h = None
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.h = torch.tanh(self.enc(x))
+        return self.head(self.h)
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        loss = F.mse_loss(m(x), y)
+        loss.backward()
+        opt.step()
+    return m
+
+# %% [2] a list of features in a forward
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encs = nn.ModuleList([nn.Linear(3, 4), nn.Linear(3, 4)])
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        feats = []
+        with torch.no_grad():
+            for enc in self.encs:
+                feats.append(enc(x))
+        return self.head(sum(feats))
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        loss = F.mse_loss(m(x), y)
+        loss.backward()
+        opt.step()
+    return m
+
+# %% [2] enable_grad inside no_grad
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        with torch.no_grad():
+            h = enc(x)
+            with torch.enable_grad():
+                out = head(h)
+        loss = F.mse_loss(out, y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] enable_grad inside no_grad in a forward
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(3, 4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        with torch.no_grad():
+            h = self.enc(x)
+            with torch.enable_grad():
+                out = self.head(h)
+        return out
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        loss = F.mse_loss(m(x), y)
+        loss.backward()
+        opt.step()
+    return m
+
+# %% [2] a name bound in one branch inside the block
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(3, 4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x, use=True):
+        h = x.new_zeros(x.shape[0], 4)
+        with torch.no_grad():
+            if use:
+                h = self.enc(x)
+                extra = h * 2
+            else:
+                other = x.sum()
+        out = self.head(h)
+        if use:
+            out = out + extra.mean()
+        else:
+            out = out + other
+        return out
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(4):
+        opt.zero_grad()
+        loss = F.mse_loss(m(x, i % 2 == 0), y)
+        loss.backward()
+        opt.step()
+    return m
+
+# %% [2] a name bound in one branch, outside of a network
+def run():
+    teacher, m = fill(nn.Linear(3, 2), 7), fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD([*m.parameters(), *teacher.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(4):
+        opt.zero_grad()
+        with torch.no_grad():
+            if i > 0:
+                target = teacher(x)
+        loss = F.mse_loss(m(x), y)
+        if i > 0:
+            loss = loss + F.mse_loss(m(x), target)
+        loss.backward()
+        opt.step()
+    return m, teacher
+
+# %% [2] inference_mode around a teacher
+def run():
+    teacher, m = fill(nn.Linear(3, 2), 7), fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD([*m.parameters(), *teacher.parameters()], lr=0.1, weight_decay=0.01)
+    x = data(4, 3)
+    for i in range(3):
+        opt.zero_grad()
+        with torch.no_grad():
+            target = teacher(x)
+        student = m(x)
+        loss = F.mse_loss(student, target)
+        loss.backward()
+        opt.step()
+    with torch.inference_mode():
+        out = m(x)
+    return m, teacher, out
+
+# %% [2] the context chosen by a flag, as a decorator called by hand
+def evaluate(m, x):
+    return m(x)
+
+def run():
+    m = fill(nn.Linear(3, 2))
+    x = data(4, 3)
+    found = []
+    for flag in (True, False):
+        fn = (torch.inference_mode if flag else torch.no_grad)()(evaluate)
+        found.append(fn(m, x))
+    return found
+
+# %% [2] no_grad as a wrapper around a function
+def target_of(net, x):
+    return net(x)
+
+frozen = torch.no_grad()(target_of)
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        loss = F.mse_loss(head(frozen(enc, x)), y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a context in a variable
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(4):
+        freeze = i % 2 == 1
+        ctx = torch.no_grad() if freeze else torch.enable_grad()
+        opt.zero_grad()
+        with ctx:
+            h = enc(x)
+        loss = F.mse_loss(head(h), y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a flag on self decides in a forward
+class Net(nn.Module):
+    def __init__(self, frozen):
+        super().__init__()
+        self.enc = nn.Linear(3, 4)
+        self.head = nn.Linear(4, 2)
+        self.frozen = frozen
+
+    def forward(self, x):
+        with torch.set_grad_enabled(not self.frozen):
+            h = torch.tanh(self.enc(x))
+        return self.head(h)
+
+def run():
+    found = []
+    for frozen in (True, False):
+        m = fill(Net(frozen))
+        opt = torch.optim.SGD(m.parameters(), lr=0.1)
+        x, y = data(4, 3), data(4, 2, seed=3)
+        for i in range(3):
+            opt.zero_grad()
+            loss = F.mse_loss(m(x), y)
+            loss.backward()
+            opt.step()
+        found.append(m)
+    return found
+
+# %% [2] a part of the loss without gradients, in the middle of the step
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        out = m(x)
+        with torch.no_grad():
+            w = torch.softmax((out - y).abs().sum(1), 0)
+        loss = (w[:, None] * (out - y) ** 2).sum()
+        loss.backward()
+        opt.step()
+    return m
+
+# %% [2] a momentum encoder updated in a decorated method
+class MoCo(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 4)
+        self.k = nn.Linear(3, 4)
+
+    @torch.no_grad()
+    def update(self):
+        for a, b in zip(self.q.parameters(), self.k.parameters()):
+            b.data = b.data * 0.9 + a.data * 0.1
+
+    def forward(self, x, y):
+        q = F.normalize(self.q(x), dim=1)
+        with torch.no_grad():
+            self.update()
+            k = F.normalize(self.k(y), dim=1)
+        return (q * k).sum(1).mean()
+
+def run():
+    m = fill(MoCo())
+    opt = torch.optim.SGD(m.q.parameters(), lr=0.1)
+    losses = []
+    for i in range(3):
+        loss = -m(data(4, 3, seed=i), data(4, 3, seed=i + 5))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses, m

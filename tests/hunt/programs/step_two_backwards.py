@@ -1,0 +1,203 @@
+# %% [14] the generator's gradients reach the discriminator
+def run():
+    g, d = fill(nn.Linear(2, 3)), fill(nn.Linear(3, 1), 1)
+    og, od = torch.optim.SGD(g.parameters(), lr=0.1), torch.optim.SGD(d.parameters(), lr=0.1)
+    x, z = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        og.zero_grad()
+        od.zero_grad()
+        fake = g(z)
+        lg = F.softplus(-d(fake)).mean()
+        lg.backward()
+        og.step()
+        ld = F.softplus(-d(x)).mean() + F.softplus(d(fake.detach())).mean()
+        ld.backward()
+        od.step()
+    return g, d
+
+# %% [14] zeroed in between
+def run():
+    g, d = fill(nn.Linear(2, 3)), fill(nn.Linear(3, 1), 1)
+    og, od = torch.optim.Adam(g.parameters(), lr=0.1), torch.optim.Adam(d.parameters(), lr=0.1)
+    x, z = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        og.zero_grad()
+        fake = g(z)
+        lg = F.softplus(-d(fake)).mean()
+        lg.backward()
+        og.step()
+        od.zero_grad()
+        ld = F.softplus(-d(x)).mean() + F.softplus(d(fake.detach())).mean()
+        ld.backward()
+        od.step()
+    return g, d
+
+# %% [14] two losses, two backward passes, one step
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        loss1 = F.mse_loss(m(x), y)
+        loss2 = F.l1_loss(m(x * 2), y)
+        loss1.backward()
+        loss2.backward()
+        opt.step()
+    return m
+
+# %% [14] the graph is retained for a second loss
+def run():
+    enc, a, b = fill(nn.Linear(3, 3)), fill(nn.Linear(3, 1), 1), fill(nn.Linear(3, 1), 2)
+    opt = torch.optim.SGD([*enc.parameters(), *a.parameters(), *b.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 1, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        h = torch.tanh(enc(x))
+        la = F.mse_loss(a(h), y)
+        lb = F.l1_loss(b(h), y)
+        la.backward(retain_graph=True)
+        lb.backward()
+        opt.step()
+    return enc, a, b
+
+# %% [14] both backward passes, then both steps
+def run():
+    a, b = fill(nn.Linear(3, 2)), fill(nn.Linear(2, 1), 1)
+    oa, ob = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.Adam(b.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 1, seed=3)
+    for i in range(3):
+        oa.zero_grad()
+        ob.zero_grad()
+        h = a(x)
+        l1 = (h ** 2).mean()
+        l2 = F.mse_loss(b(torch.tanh(h)), y)
+        l1.backward(retain_graph=True)
+        l2.backward()
+        oa.step()
+        ob.step()
+    return a, b
+
+# %% [14] backward passes in a loop, one step
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    for i in range(3):
+        opt.zero_grad()
+        for k in range(2):
+            loss = F.mse_loss(m(data(4, 3, seed=k)), data(4, 2, seed=k + 5)) / 2
+            loss.backward()
+        opt.step()
+    return m
+
+# %% [14] a backward pass in a helper function
+def go_back(loss, scale=1.0):
+    (loss * scale).backward()
+
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        go_back(F.mse_loss(m(x), y), 0.5)
+        go_back(F.l1_loss(m(x), y))
+        opt.step()
+    return m
+
+# %% [14] D real and D fake by themselves, then G
+def run():
+    g, d = fill(nn.Linear(2, 3)), fill(nn.Linear(3, 1), 1)
+    og, od = torch.optim.Adam(g.parameters(), lr=0.1), torch.optim.Adam(d.parameters(), lr=0.1)
+    x, z = data(4, 3), data(4, 2, seed=3)
+    log = []
+    for i in range(3):
+        d.zero_grad()
+        real = F.softplus(-d(x)).mean()
+        real.backward()
+        fake = g(z)
+        lf = F.softplus(d(fake.detach())).mean()
+        lf.backward()
+        od.step()
+        g.zero_grad()
+        lg = F.softplus(-d(fake)).mean()
+        lg.backward()
+        og.step()
+        log.append((real.item(), lf.item(), lg.item()))
+    return log, g, d
+
+# %% [14] the discriminator is not zeroed before its own step
+def run():
+    g, d = fill(nn.Linear(2, 3)), fill(nn.Linear(3, 1), 1)
+    og, od = torch.optim.SGD(g.parameters(), lr=0.1), torch.optim.SGD(d.parameters(), lr=0.1)
+    x, z = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        ld = F.softplus(-d(x)).mean() + F.softplus(d(g(z).detach())).mean()
+        ld.backward()
+        od.step()
+        lg = F.softplus(-d(g(z))).mean()
+        lg.backward()
+        og.step()
+        og.zero_grad()
+        od.zero_grad()
+    return g, d
+
+# %% [14] shared encoder, two optimizers that both hold it
+def run():
+    enc, a, b = fill(nn.Linear(3, 3)), fill(nn.Linear(3, 1), 1), fill(nn.Linear(3, 1), 2)
+    oa = torch.optim.SGD([*enc.parameters(), *a.parameters()], lr=0.1)
+    ob = torch.optim.SGD([*enc.parameters(), *b.parameters()], lr=0.05)
+    x, y = data(4, 3), data(4, 1, seed=3)
+    for i in range(3):
+        oa.zero_grad()
+        la = F.mse_loss(a(enc(x)), y)
+        la.backward()
+        oa.step()
+        ob.zero_grad()
+        lb = F.l1_loss(b(enc(x)), y)
+        lb.backward()
+        ob.step()
+    return enc, a, b
+
+# %% [14] accumulation over batches with a rest
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9)
+    opt.zero_grad()
+    for i in range(5):
+        loss = F.mse_loss(m(data(4, 3, seed=i)), data(4, 2, seed=i + 9)) / 2
+        loss.backward()
+        if (i + 1) % 2 == 0 or i == 4:
+            opt.step()
+            opt.zero_grad()
+    return m
+
+# %% [14] steps in an optimizer dict
+def run():
+    nets = {"g": fill(nn.Linear(2, 3)), "d": fill(nn.Linear(3, 1), 1)}
+    opts = {k: torch.optim.SGD(v.parameters(), lr=0.1) for k, v in nets.items()}
+    x, z = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opts["d"].zero_grad()
+        ld = F.softplus(-nets["d"](x)).mean() + F.softplus(nets["d"](nets["g"](z).detach())).mean()
+        ld.backward()
+        opts["d"].step()
+        opts["g"].zero_grad()
+        lg = F.softplus(-nets["d"](nets["g"](z))).mean()
+        lg.backward()
+        opts["g"].step()
+    return nets["g"], nets["d"]
+
+# %% [14] a loss summed over tasks by hand
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.Adam(m.parameters(), lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        out = m(x)
+        losses = [F.mse_loss(out, y), F.l1_loss(out, y)]
+        opt.zero_grad()
+        for loss in losses:
+            loss.backward(retain_graph=True)
+        opt.step()
+    return m
