@@ -15,7 +15,6 @@ from migrate.emit.helpers.train_reach import (
     unreached,
     with_zeros,
 )
-
 from migrate.emit.helpers.train_settings import Settings
 
 # Steps built so far, the latest last: what stood around the forward function, and the step.
