@@ -57,10 +57,13 @@ def remove(path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
+def replacing(
+    path: Path, *, like: os.stat_result | None = None, durable: bool = True
+) -> Iterator[IO[bytes]]:
     """A stream whose content becomes `path` when the block ends well, and nothing otherwise.
 
     `like` gives permissions and owner of an earlier file; else they are those of any new file.
+    Scratch files need not be `durable`: nobody asks for them after a power cut.
     """
     temporary = temporary_name(path)
     with os.fdopen(os.open(temporary, _NEW_FILE, 0o666), "wb") as stream:
@@ -69,16 +72,20 @@ def replacing(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[
             stream.flush()
             if like is not None:
                 copy_owner_and_mode(stream.fileno(), like)
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
             os.replace(temporary, path)
         except BaseException:
             remove(temporary)
             raise
-    sync_directory(path.parent)
+    if durable:
+        sync_directory(path.parent)
 
 
-def write_bytes(path: Path, data: bytes, *, like: os.stat_result | None = None) -> None:
-    with replacing(path, like=like) as stream:
+def write_bytes(
+    path: Path, data: bytes, *, like: os.stat_result | None = None, durable: bool = True
+) -> None:
+    with replacing(path, like=like, durable=durable) as stream:
         stream.write(data)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from migrate.errors import RequestError
+from migrate.files.atomic import staging_directory
+from migrate.files.lock import sole_writer
 from migrate.parity.command import teller
 from migrate.parity.request import inputs, needs
 from migrate.parity.request import options as shared
@@ -52,32 +53,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Record the step; the folder appears only when it is whole."""
     needs.check()
+    worker.limit_memory(options.memory_limit)
     from migrate.parity.workers import record
 
     output = Path(options.output)
-    if output.exists():
+    if os.path.lexists(output):
         raise RequestError("exists already", where=options.output, next_step="give -o a new folder")
     if not output.resolve().parent.is_dir():
         raise RequestError("no such folder", where=str(output.resolve().parent))
     tell = teller(options.quiet)
-    with tempfile.TemporaryDirectory(prefix="ms-migrate-") as scratch:
-        pending = Path(tempfile.mkdtemp(prefix=f".{output.name}-", dir=output.resolve().parent))
-        try:
-            job = (
-                _torch_job(options, pending)
-                if options.framework == "torch"
-                else _other_job(options, pending)
-            )
-            name = "torch" if options.framework == "torch" else f"MindSpore ({options.mode})"
-            tell(f"running {name}")
-            started = worker.start(
-                name, job, Path(scratch), python=options.python, timeout=options.timeout
-            )
-            worker.finish([started])
-            pending.chmod(0o755)
-            os.replace(pending, output)
-        finally:
-            shutil.rmtree(pending, ignore_errors=True)
+    place = output.resolve()
+    with (
+        sole_writer(place),
+        staging_directory(place) as staging,
+        tempfile.TemporaryDirectory(prefix="ms-migrate-") as scratch,
+    ):
+        pending = staging / place.name
+        pending.mkdir()
+        job = (
+            _torch_job(options, pending)
+            if options.framework == "torch"
+            else _other_job(options, pending)
+        )
+        name = "torch" if options.framework == "torch" else f"MindSpore ({options.mode})"
+        tell(f"running {name}")
+        started = worker.start(
+            name, job, Path(scratch), python=options.python, timeout=options.timeout
+        )
+        worker.finish([started])
+        os.replace(pending, place)
     info = record.read_info(output, "run")
     if info.get("error"):
         print(f"{options.output}: stopped early: {printable(str(info['error']['what']))}")

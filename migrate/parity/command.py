@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from migrate.errors import RequestError
 from migrate.parity.request import needs
 from migrate.parity.request import options as shared
+from migrate.parity.workers import worker
 from migrate.printable import printable
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check, show, and return 0, 1 or 2."""
+    worker.limit_memory(options.memory_limit)
     if options.data:
         needs.check()
         from migrate.parity import data_parity

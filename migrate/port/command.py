@@ -255,7 +255,7 @@ def _diff(tree: PortedTree) -> str:
     for target, ported in tree.files.items():
         if ported.changed:
             source = ported.source
-            text = source.path.read_text("utf-8") if source.notebook else source.read()
+            text = source.path.read_text("utf-8-sig") if source.notebook else source.read()
             before = text.splitlines(keepends=True)
             after = ported.text.splitlines(keepends=True)
             name = printable(str(target), keep="")

@@ -41,7 +41,7 @@ class PortedFile:
 
     def encoded(self) -> bytes:
         """The text as bytes, in the file's own encoding and line ends."""
-        return self.text.encode() if self.source.notebook else self.source.encode(self.text)
+        return self.source.encode(self.text)
 
 
 def unported_file(source: SourceFile) -> PortedFile:

@@ -8,17 +8,22 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from migrate.findings import make_finding
 from migrate.port.file import PortedFile
 from migrate.project import ReadProblem, SourceFile
+from migrate.project.notebook import notebook_cells, read_document
+from migrate.project.text import read_bytes
 
 _SEAM = "# ms-migrate: cell {}"
 _SEAMS = re.compile(r"^# ms-migrate: cell (\d+)\n", re.MULTILINE)
 # Magics stand as statements without effect while the text is Python.
 _MAGIC = re.compile(r"^(\s*)pass  # ([%!?].*|[\w.]+\?{1,2}\s*)$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^(\s*[\w., ]+=\s*)None  # ([%!].*)$", re.MULTILINE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CELL_MAGIC = re.compile(r"\A(\s*)# (%%)")
 
 
@@ -28,7 +33,7 @@ def port_notebook(source: SourceFile, port: Callable[[str], PortedFile]) -> Port
         lines = source.read().split("\n")
     except ReadProblem as problem:
         return PortedFile(source, "", problem=problem.finding)
-    document = source.path.read_text(encoding="utf-8")
+    document = read_bytes(source.path).decode("utf-8-sig")
     before = _with_seams(lines, source.cells)
     ported = port(before)
     ported.findings = [_placed(finding, before, source) for finding in ported.findings]
@@ -40,7 +45,7 @@ def port_notebook(source: SourceFile, port: Callable[[str], PortedFile]) -> Port
         finding = make_finding("MS312", source.path, reason, "report this file; it was left as is")
         return replace(ported, text=document, changed=False, findings=[finding], ported=0)
     changed = {number: new[number] for number in new if new[number] != old[number]}
-    return replace(ported, text=_with_sources(document, changed))
+    return replace(ported, text=_with_sources(document, changed, source.path))
 
 
 def _with_seams(lines: list[str], cells: list[tuple[int, int]]) -> str:
@@ -67,10 +72,11 @@ def _placed(finding: Any, marked: str, source: SourceFile) -> Any:
     return source.placed(replace(finding, line=finding.line - seams)) if finding.line else finding
 
 
-def _with_sources(document: str, changed: dict[int, str]) -> str:
+def _with_sources(document: str, changed: dict[int, str], path: Path) -> str:
     """The notebook with other code in some cells; what they had printed was torch's."""
-    notebook = json.loads(document)
-    cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
+    notebook = read_document(document.encode(), path)
+    form = _form(document, notebook)
+    cells = notebook_cells(notebook) or []
     for number, text in changed.items():
         cell = cells[number - 1]
         key = "source" if "source" in cell else "input"
@@ -78,7 +84,34 @@ def _with_sources(document: str, changed: dict[int, str]) -> str:
         cell[key] = code.splitlines(keepends=True) if isinstance(cell.get(key), list) else code
         cell["outputs"] = []
         cell["execution_count" if "source" in cell else "prompt_number"] = None
-    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    return form(notebook)
+
+
+def _form(document: str, notebook: Any) -> Callable[[Any], str]:
+    """The way the document is written, found by writing it: what is not edited stays as it was."""
+    end = document[len(document.rstrip()) :]
+    for indent in (1, 2, 4, None, 0, "\t"):
+        for ascii_only in (False, True):
+            for separators in (None, (",", ":")):
+                write = partial(
+                    _written, indent=indent, ascii_only=ascii_only, separators=separators, end=end
+                )
+                if write(notebook) == document:
+                    return write
+    return partial(_written, indent=1, ascii_only=False, separators=None, end="\n")
+
+
+def _written(
+    notebook: Any,
+    *,
+    indent: int | str | None,
+    ascii_only: bool,
+    separators: tuple[str, str] | None,
+    end: str,
+) -> str:
+    text = json.dumps(notebook, indent=indent, ensure_ascii=ascii_only, separators=separators)
+    # A half of a pair of surrogates can stand in JSON only as an escape.
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + end
 
 
 def _with_magics(text: str) -> str:

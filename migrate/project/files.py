@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,11 +41,18 @@ class SourceFile:
 
     def encode(self, text: str) -> bytes:
         """Other text for this file, in its encoding and with its line ends; raises UnicodeError."""
-        return encode_like(read_bytes(self.path), text, self.path)
+        data = read_bytes(self.path)
+        if not self.notebook:
+            return encode_like(data, text)
+        return text.encode("utf-8-sig" if data.startswith(BOM_UTF8) else "utf-8")
 
     def imports_torch(self) -> bool:
-        """Whether torch may be meant in here: false costs one look at the bytes, and no parsing."""
-        return b"torch" in read_bytes(self.path)
+        """Whether torch may be meant in here: false costs one look at the bytes, and no parsing.
+
+        Bytes that are no text (UTF-16 has zeros) can not tell, and are refused when they are read.
+        """
+        data = read_bytes(self.path)
+        return b"torch" in data or b"\0" in data
 
     def place(self, line: int) -> tuple[int, int]:
         """(cell, line in it) of a line of a notebook's text; (0, line) for ordinary files."""

@@ -16,27 +16,53 @@ from migrate.project.text import ReadProblem
 
 # Magics that take the rest of the cell as Python; any other %%magic takes it as something else.
 _PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
+_LINE_END = re.compile(r"\r\n|\r|\n")  # and no form feeds, which a string may hold
 _LINE_MAGIC = re.compile(r"(\s*)([%!?].*|[\w.]+\?{1,2}\s*)$", re.DOTALL)
 _ASSIGNED_MAGIC = re.compile(r"(\s*[\w., ]+=\s*)([%!].*)$", re.DOTALL)
 
 
-def join_cells(data: bytes, path: Path) -> tuple[str, list[tuple[int, int]]]:
-    """The text and, for each code cell, the line it starts on and its number in the notebook."""
+def read_document(data: bytes, path: Path) -> dict[str, Any]:
+    """A notebook's JSON; refuses what is none, and what Jupyter itself would not open."""
     try:
-        document = json.loads(data)
-        cells = document["cells"] if "cells" in document else document["worksheets"][0]["cells"]
-        language = _language(document)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        document = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ReadProblem(
+            make_finding("MS207", path, "is a notebook that is not UTF-8", "save it as UTF-8")
+        ) from None
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or not isinstance(notebook_cells(document), list):
         raise ReadProblem(
             make_finding("MS207", path, "is not a Jupyter notebook", "open and save it in Jupyter")
-        ) from None
+        )
+    return document
+
+
+def notebook_cells(document: dict[str, Any]) -> list[Any] | None:
+    """The cells of a notebook, in its own objects; before version 4 they were on worksheets."""
+    if "worksheets" not in document or "cells" in document:
+        cells = document.get("cells")
+        return cells if isinstance(cells, list) else None
+    sheets = document["worksheets"]
+    if not isinstance(sheets, list) or not sheets:
+        return None
+    found = [sheet.get("cells") if isinstance(sheet, dict) else None for sheet in sheets]
+    if not all(isinstance(cells, list) for cells in found):
+        return None
+    return [cell for cells in found for cell in cells or []]
+
+
+def join_cells(data: bytes, path: Path) -> tuple[str, list[tuple[int, int]]]:
+    """The text and, for each code cell, the line it starts on and its number in the notebook."""
+    document = read_document(data, path)
+    language = _language(document)
     if language not in ("", "python", "python3", "ipython"):
         raise ReadProblem(
             make_finding("MS207", path, f"is a notebook in {language}, not in Python")
         )
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
-    for number, cell in enumerate(cells, start=1):
+    for number, cell in enumerate(notebook_cells(document) or [], start=1):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         starts.append((len(lines) + 1, number))
@@ -45,18 +71,26 @@ def join_cells(data: bytes, path: Path) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _language(document: dict[str, Any]) -> str:
-    metadata = document.get("metadata", {})
-    named = metadata.get("kernelspec", {}).get("language")
-    return str(named or metadata.get("language_info", {}).get("name", "")).lower()
+    for place, name in (("kernelspec", "language"), ("language_info", "name")):
+        named: Any = document.get("metadata")
+        for key in (place, name):
+            named = named.get(key) if isinstance(named, dict) else None
+        if named:
+            return str(named).lower()
+    return ""
 
 
 def _source(cell: dict[str, Any]) -> str:
     source = cell.get("source", cell.get("input", ""))
-    return "".join(source) if isinstance(source, list) else str(source)
+    if isinstance(source, list):
+        return "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
 
 
 def _python_lines(source: str) -> list[str]:
-    lines = source.splitlines() or [""]
+    lines = _LINE_END.split(source)
+    if len(lines) > 1 and not lines[-1]:
+        lines.pop()
     first = next((index for index, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
         magic = lines[first][2:].split(maxsplit=1)

@@ -79,7 +79,7 @@ def decode(data: bytes, path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def encode_like(original: bytes, text: str, path: Path) -> bytes:
+def encode_like(original: bytes, text: str) -> bytes:
     """`text` in the encoding and with the line ends of the file's bytes; raises UnicodeError.
 
     An encoding that does not give the original bytes back (utf-7, iso-2022-jp with redundant

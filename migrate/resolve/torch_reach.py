@@ -49,6 +49,9 @@ class TorchReach:
             except ReadProblem:
                 unreadable.add(key)
                 continue
+            if b"\0" in data:  # no text, or UTF-16, in which no name would be found
+                unreadable.add(key)
+                continue
             found = imports_in(data)
             if self._names_torch(file, data, found):
                 naming.add(key)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
 
 from migrate.errors import RequestError
+from migrate.files.lock import sole_writer
+from migrate.parity.request import needs
 from migrate.printable import printable
 from migrate.weights import convert
 
@@ -60,7 +63,9 @@ def run(options: argparse.Namespace) -> int:
         raise RequestError(
             "is empty", where=options.source, next_step="fetch or save the file again"
         )
-    if destination.exists() and not options.force:
+    if destination.is_dir():
+        raise RequestError("is a directory", where=options.destination)
+    if os.path.lexists(destination) and not options.force:
         raise RequestError(
             "exists already", where=options.destination, next_step="add --force to overwrite it"
         )
@@ -73,11 +78,15 @@ def run(options: argparse.Namespace) -> int:
                 where=str(path),
                 next_step="use .pth, .ckpt or .safetensors",
             )
-    with tempfile.TemporaryDirectory(prefix="ms-migrate-") as folder:
+    needs.check()
+    with (
+        sole_writer(_real(destination)),
+        tempfile.TemporaryDirectory(prefix="ms-migrate-") as folder,
+    ):
         result = convert.convert(
             convert.Conversion(
                 source=source.resolve(),
-                destination=destination.resolve(),
+                destination=_real(destination),
                 origin=options.origin or _origin(source),
                 goal=_goal(destination),
                 model=options.model or "",
@@ -97,6 +106,11 @@ def run(options: argparse.Namespace) -> int:
             f"{options.destination}: {result.count} tensors for {result.goal}, from {result.origin}"
         )
     return 0
+
+
+def _real(path: Path) -> Path:
+    """The path with its directory resolved; a link at the end is replaced, not written through."""
+    return path.parent.resolve() / path.name
 
 
 def _origin(path: Path) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from migrate.errors import RequestError
+from migrate.errors import RequestError, describe
+from migrate.files.atomic import publish, staging_directory
 from migrate.parity.request import target
 from migrate.parity.request.options import read_renames
 from migrate.parity.workers import structure, worker
@@ -51,6 +52,10 @@ def convert(what: Conversion, folder: Path) -> Outcome:
     """Convert one checkpoint."""
     notes: list[str] = []
     tensors, counters = _read(what, folder, notes)
+    if not tensors:
+        raise RequestError(
+            "holds no tensors", where=str(what.source), next_step="save the model's state again"
+        )
     origin = what.origin or guess_framework(tensors, str(what.source))
     goal = what.goal or ("mindspore" if origin == "torch" else "torch")
     if not what.keep_prefix and origin == "torch":
@@ -86,7 +91,7 @@ def _read(
 ) -> tuple[dict[str, Blob], dict[str, int]]:
     if what.source.suffix == _SAFE:
         tensors, metadata = blobs.read(what.source)
-        return tensors, json.loads(metadata.get(_COUNTERS, "{}"))
+        return tensors, _kept_counters(metadata.get(_COUNTERS, "{}"))
     pending, info = folder / "read.safetensors", folder / "read.json"
     job = {
         "action": f"{what.origin}-weights",
@@ -109,6 +114,21 @@ def _read(
         f"tied, and written once for each name: {', '.join(names)}" for names in said["tied"]
     )
     return blobs.read(pending)[0], {}
+
+
+def _kept_counters(text: str) -> dict[str, int]:
+    """Counts that an earlier conversion put into the metadata; anyone may have written there."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {
+        name: count
+        for name, count in found.items()
+        if type(count) is int and -(2**63) <= count < 2**63
+    }
 
 
 def _rename(
@@ -207,13 +227,16 @@ def _write(
         return
     pending = folder / "write.safetensors"
     blobs.write(pending, tensors)
-    job = {
-        "action": f"{goal}-weights",
-        "do": "write",
-        "tensors": str(pending),
-        "target": str(what.destination),
-    }
-    _work(what, goal, job, folder / "writer")
+    with staging_directory(what.destination) as staging:
+        written = staging / what.destination.name
+        job = {
+            "action": f"{goal}-weights",
+            "do": "write",
+            "tensors": str(pending),
+            "target": str(written),
+        }
+        _work(what, goal, job, folder / "writer")
+        publish(written, what.destination)
 
 
 def _structure(what: Conversion, folder: Path) -> tuple[str, list[structure.ModuleInfo]]:
@@ -237,7 +260,11 @@ def model_framework(found: target.Target) -> str:
     """
     path = Path(found.where) if found.is_file else _module_file(found.where)
     if path is not None:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise RequestError(f"cannot be read ({describe(error)})", where=str(path)) from None
+        for node in ast.walk(tree):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += (
                 [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []

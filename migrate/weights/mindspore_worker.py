@@ -82,16 +82,9 @@ def _to_tensor(blob: Blob) -> Any:
 
 def _write(job: dict[str, Any]) -> None:
     tensors, _ = blobs.read(Path(job["tensors"]))
-    target = Path(job["target"])
-    # save_checkpoint insists on the .ckpt ending, so the pending name keeps it.
-    pending = target.with_name(f".pending-{target.name}")
-    try:
-        entries = [{"name": name, "data": _to_tensor(blob)} for name, blob in tensors.items()]
-        mindspore.save_checkpoint(entries, str(pending))
-        os.replace(pending, target)
-        os.chmod(target, 0o644)
-    finally:
-        pending.unlink(missing_ok=True)
+    entries = [{"name": name, "data": _to_tensor(blob)} for name, blob in tensors.items()]
+    mindspore.save_checkpoint(entries, job["target"])
+    os.chmod(job["target"], 0o644)
 
 
 def _structure(job: dict[str, Any]) -> None:

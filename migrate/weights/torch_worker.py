@@ -4,7 +4,6 @@ layers.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -70,15 +69,8 @@ def _read(job: dict[str, Any]) -> None:
 def _write(job: dict[str, Any]) -> None:
     from safetensors.torch import load_file
 
-    target = Path(job["target"])
-    pending = target.with_name(f".{target.name}.part")
-    try:
-        torch.save(
-            {name: value.clone() for name, value in load_file(job["tensors"]).items()}, pending
-        )
-        os.replace(pending, target)
-    finally:
-        pending.unlink(missing_ok=True)
+    tensors = {name: value.clone() for name, value in load_file(job["tensors"]).items()}
+    torch.save(tensors, job["target"])
 
 
 def _structure(job: dict[str, Any]) -> None:

@@ -87,6 +87,12 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
     machine.add_argument(
         "--timeout", type=float, default=1800.0, metavar="S", help="seconds a worker may take"
     )
+    machine.add_argument(
+        "--memory-limit",
+        type=float,
+        metavar="GIB",
+        help="memory that the processes of a worker may use (default: 9/10 of the machine)",
+    )
     machine.add_argument("--quiet", action="store_true", help="no progress on stderr")
 
 

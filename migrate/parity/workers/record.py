@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from migrate.errors import RequestError
+from migrate.files.atomic import replacing, write_bytes
 from migrate.parity.workers.shelf import raw
 
 Array: TypeAlias = "npt.NDArray[Any]"
@@ -36,15 +37,28 @@ _DTYPES = {
 }
 
 
+_owner: list[int] = []
+
+
+def owned_by_this_process() -> None:
+    """From here on records are this process's to write, not those of its forks."""
+    _owner[:] = [os.getpid()]
+
+
+def refuse_forked() -> None:
+    """End a fork of the worker that user code let run on: it must not write the same record."""
+    if _owner and os.getpid() != _owner[0]:
+        os._exit(0)
+
+
 def write_part(
     folder: Path, part: str, info: Mapping[str, Any], arrays: Mapping[str, Array]
 ) -> None:
     """Write one part; the JSON comes last and by rename, so whoever sees it sees a whole part."""
+    refuse_forked()
     folder.mkdir(parents=True, exist_ok=True)
     tensors = folder / f"{part}.safetensors"
-    pending = folder / f".{part}.safetensors.part"
-    _save(pending, arrays)
-    os.replace(pending, tensors)
+    _save(tensors, arrays)
     write_json(folder / f"{part}.json", {**info, "format": FORMAT, "version": VERSION})
 
 
@@ -66,16 +80,15 @@ def _save(path: Path, arrays: Mapping[str, Array]) -> None:
         end += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with path.open("wb") as file:
+    with replacing(path, durable=False) as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for name in names:
             file.write(raw(arrays[name]))
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    pending = path.with_name(f".{path.name}.part")
-    pending.write_text(json.dumps(data), encoding="utf-8")
-    os.replace(pending, path)
+    refuse_forked()
+    write_bytes(path, json.dumps(data).encode(), durable=False)
 
 
 def identity(arrays: Mapping[str, Array]) -> str:

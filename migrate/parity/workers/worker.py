@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -15,9 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from migrate.errors import RequestError
+from migrate.parity.workers import family
 
 _BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
-_TAIL = 12
+PARENT = "MS_MIGRATE_PARENT"  # the environment variable that names the process a worker serves
+_TAIL = 12  # lines
+_LONGEST_LINE = 500
+_KEPT_BYTES = 64_000
+_MOST_BYTES = 16_000_000
 
 
 @dataclass
@@ -29,23 +35,26 @@ class Worker:
     process: subprocess.Popen[bytes]
     started: float
     timeout: float
+    token: str = ""
     peak_bytes: int = 0
     seconds: float = 0.0
     finished: bool = field(default=False)
+    _weighed: float = 0.0
 
     def stage(self) -> str:
         try:
-            return (self.folder / "progress").read_text(encoding="utf-8") or "starting"
+            text = (self.folder / "progress").read_text(encoding="utf-8", errors="replace")
+            return text[:200] or "starting"
         except OSError:
             return "starting"
 
     def poll(self) -> bool:
-        """True once the process has ended; a process over its time is ended here, and only that
-        process.
+        """True once the process has ended; one over its limits is ended here, with all that it
+        started.
         """
         if self.finished:
             return True
-        self.peak_bytes = max(self.peak_bytes, _peak_bytes(self.process.pid))
+        self.peak_bytes = max(self.peak_bytes, family.resident_bytes(self.process.pid, "VmHWM:"))
         self.seconds = time.monotonic() - self.started
         if self.process.poll() is None:
             if self.seconds > self.timeout:
@@ -55,23 +64,55 @@ class Worker:
                     f"did not finish within {self.timeout:.0f} s",
                     "raise the limit with --timeout",
                 )
+            self._check_memory()
+            for name in ("stdout", "stderr"):
+                _shorten(self.folder / name)
             return False
         self.finished = True
         return True
 
+    def _check_memory(self) -> None:
+        """The whole family counts, and is weighed every second."""
+        used = family.resident_bytes(self.process.pid)
+        if self.seconds - self._weighed > 1.0:
+            self._weighed = self.seconds
+            used = sum(family.resident_bytes(pid) for pid in family.members(self.token))
+        if used > (limit := memory_limit()):
+            self.stop()
+            raise WorkerError(
+                self,
+                f"used {used / 2**30:.1f} GiB of memory, more than the {limit / 2**30:.1f} GiB"
+                " allowed",
+                "take a smaller input, or raise the limit with --memory-limit",
+            )
+
     def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        """End the process and everything that it has started, which may outlive it."""
+        reaped = self.process.poll() is not None
+        family.end_family(self.process.pid, self.token, reaped=reaped)
+        self.process.wait()
         self.finished = True
 
     def check(self) -> None:
         """Raise what went wrong, if anything did."""
         error = self.folder / "error.json"
         if error.is_file():
-            raise WorkerError.from_word(self, json.loads(error.read_text(encoding="utf-8")))
+            raise WorkerError.from_word(self, _word(error))
         if not (self.folder / "done.json").is_file():
             raise WorkerError(self, _death(self.process.returncode), "")
+
+
+_memory_limit: list[float] = []  # GiB
+
+
+def limit_memory(gib: float | None) -> None:
+    """What the processes of one worker may use together; None for nine tenths of the machine."""
+    _memory_limit[:] = [] if gib is None else [gib]
+
+
+def memory_limit() -> float:
+    """The limit in bytes."""
+    return _memory_limit[0] * 2**30 if _memory_limit else 0.9 * family.physical_bytes()
 
 
 class WorkerError(RequestError):
@@ -123,8 +164,12 @@ def start(
         # Where MindSpore leaves its graphs when one does not compile; else the user's directory.
         "MS_OM_PATH": str(folder.resolve()),
     }
-    environment = {**quiet, **os.environ}
-    with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
+    token = secrets.token_hex(16)
+    environment = {**quiet, **os.environ, family.TOKEN: token, PARENT: str(os.getpid())}
+    for left_over in ("stdout", "stderr"):
+        (folder / left_over).unlink(missing_ok=True)
+    # Appended to, so that what is cut off in front is not written again as zeros.
+    with open(folder / "stdout", "ab") as out, open(folder / "stderr", "ab") as err:
         try:
             process = subprocess.Popen(
                 [executable, str(_BOOTSTRAP), str(folder / "job.json")],
@@ -132,6 +177,7 @@ def start(
                 stdout=out,
                 stderr=err,
                 env=environment,
+                start_new_session=True,
             )
         except OSError as error:
             raise RequestError(
@@ -139,7 +185,7 @@ def start(
                 where=executable,
                 next_step="give the path of a Python with the framework installed",
             ) from error
-    return Worker(name, folder, process, time.monotonic(), timeout)
+    return Worker(name, folder, process, time.monotonic(), timeout, token)
 
 
 def finish(workers: list[Worker]) -> None:
@@ -157,9 +203,28 @@ def finish(workers: list[Worker]) -> None:
             worker.stop()
 
 
+def _word(path: Path) -> dict[str, str]:
+    """What a worker wrote down at its end; user code runs there, so it may be anything."""
+    fields = ("kind", "what", "where", "next_step", "trace")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+        word = {name: found[name] for name in fields}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        word = {}
+    if not word or not all(isinstance(value, str) for value in word.values()):
+        return dict.fromkeys(fields, "") | {
+            "kind": "exception",
+            "what": "its error message is not readable",
+        }
+    return word
+
+
 def _death(code: int | None) -> str:
     if code is not None and code < 0:
-        name = signal.Signals(-code).name
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
         hint = "; the system may have run out of memory" if name == "SIGKILL" else ""
         return f"was ended by {name}{hint}"
     return f"ended without a result (exit code {code})"
@@ -167,20 +232,27 @@ def _death(code: int | None) -> str:
 
 def _tail(path: Path) -> str:
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = _end_of(path).decode("utf-8", errors="replace")
     except OSError:
         return ""
-    return "\n".join(f"    {line}" for line in lines[-_TAIL:] if line.strip())
+    lines = [line[:_LONGEST_LINE] for line in text.splitlines() if line.strip()]
+    return "\n".join(f"    {line}" for line in lines[-_TAIL:])
 
 
-def _peak_bytes(pid: int) -> int:
-    """Peak resident memory as Linux tells it; 0 where it is not told."""
+def _end_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _KEPT_BYTES))
+        return file.read()
+
+
+def _shorten(path: Path) -> None:
+    """A flood of output must not fill the disk: only its end is of use."""
     try:
-        for line in (
-            Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
-        ):
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+        if path.stat().st_size > _MOST_BYTES:
+            end = _end_of(path)
+            os.truncate(path, 0)
+            with path.open("ab") as file:
+                file.write(end)
     except OSError:
-        pass
-    return 0
+        return

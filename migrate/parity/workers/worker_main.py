@@ -10,7 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from migrate.errors import RequestError
+from migrate.errors import RequestError, describe
+from migrate.files.atomic import write_bytes
 from migrate.parity.workers import record, user_code
 
 # action -> module with run(job, progress) in it
@@ -26,6 +27,9 @@ ACTIONS = {
 }
 
 
+_LONGEST = 10_000  # characters of a message
+
+
 class Progress:
     """The stage the worker is in, on disk, so that it is known even if the process dies."""
 
@@ -39,10 +43,9 @@ class Progress:
         return self._path.parent
 
     def enter(self, stage: str) -> None:
+        record.refuse_forked()
         self.stage = stage
-        pending = self._path.with_name(".progress.part")
-        pending.write_text(stage, encoding="utf-8")
-        os.replace(pending, self._path)
+        write_bytes(self._path, stage.encode(errors="backslashreplace"), durable=False)
 
 
 def main(job_path: str) -> None:
@@ -52,6 +55,7 @@ def main(job_path: str) -> None:
     folder = Path(job_path).parent
     job: dict[str, Any] = json.loads(Path(job_path).read_text(encoding="utf-8"))
     progress = Progress(folder / "progress")
+    record.owned_by_this_process()
     progress.enter("starting")
     code = 0
     try:
@@ -64,13 +68,20 @@ def main(job_path: str) -> None:
         _leave_word(folder, "memory", progress.stage, "ran out of memory", "", "", "")
         code = 1
     except BaseException as error:
-        trace = "".join(traceback.format_exception(error))
-        what = f"{type(error).__name__}: {error}"
-        _leave_word(folder, "exception", progress.stage, what, _user_line(error, job), "", trace)
+        what = describe(error, _LONGEST)
+        where = _user_line(error, job)
+        _leave_word(folder, "exception", progress.stage, what, where, "", _trace(error))
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _trace(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error))[-10 * _LONGEST :]
+    except Exception:
+        return f"the traceback of {type(error).__name__} could not be formatted"
 
 
 def _leave_word(

@@ -1,0 +1,104 @@
+"""Notebooks as no one should write them: a finding or a port, never a crash, never a lost cell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from migrate.cli import main
+
+CODE = ["import torch\n", "x = torch.relu(torch.ones(2))"]
+
+
+def cell(source: Any, **more: Any) -> dict[str, Any]:
+    return {"cell_type": "code", "source": source, **more}
+
+
+def dumped(document: Any, encoding: str = "utf-8") -> bytes:
+    return json.dumps(document).encode(encoding)
+
+
+REFUSED = {
+    "cells null": dumped({"cells": None, "torch": 1}),
+    "cells a number": dumped({"cells": 5, "torch": 1}),
+    "cells an object": dumped({"cells": {"torch": 1}}),
+    "cells text": dumped({"cells": "torch"}),
+    "no cells": dumped({"torch": 1}),
+    "no worksheets": dumped({"worksheets": [], "torch": 1}),
+    "worksheet null": dumped({"worksheets": [None], "torch": 1}),
+    "a list": dumped(["torch"]),
+    "text": dumped("torch"),
+    "UTF-16": dumped({"cells": [cell(CODE)]}, "utf-16"),
+    "UTF-16 without a mark": dumped({"cells": [cell(CODE)]}, "utf-16-le"),
+    "Latin-1": '{"cells": [{"cell_type": "code", "source": "import torch # é"}]}'.encode("latin-1"),
+    "deep": b'{"torch": ' + b"[" * 100_000,
+    "half a pair of surrogates in code": dumped({"cells": [cell("import torch\ns = '\ud800'")]}),
+    "NUL in code": dumped({"cells": [cell("import torch\ns = '\0'")]}),
+}
+PORTED = {
+    "null among the cells": dumped({"cells": [None, cell(CODE)]}),
+    "metadata null": dumped({"cells": [cell(CODE)], "metadata": None}),
+    "metadata a list": dumped({"cells": [cell(CODE)], "metadata": []}),
+    "kernel null": dumped({"cells": [cell(CODE)], "metadata": {"kernelspec": None}}),
+    "kernel text": dumped({"cells": [cell(CODE)], "metadata": {"kernelspec": "python"}}),
+    "source null": dumped({"cells": [cell(None), cell(CODE)]}),
+    "source a number": dumped({"cells": [cell(5), cell(CODE)]}),
+    "source mixed": dumped({"cells": [cell([*CODE, None, 5])]}),
+    "byte order mark": dumped({"cells": [cell(CODE)]}, "utf-8-sig"),
+    "half a pair of surrogates in text": dumped(
+        {"cells": [{"cell_type": "markdown", "source": "\udfff"}, cell(CODE)]}
+    ),
+    "second worksheet": dumped(
+        {"worksheets": [{"cells": []}, {"cells": [{"cell_type": "code", "input": CODE}]}]}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_in_words(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(REFUSED[name])
+    for words in (["analyze", str(path)], ["port", str(path), "-o", str(tmp_path / "out")]):
+        assert main(words) == 2
+        err = capsys.readouterr().err
+        assert "a.ipynb" in err and "internal" not in err and "MS209" not in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", PORTED)
+def test_ported(name: str, tmp_path: Path) -> None:
+    path, out = tmp_path / "a.ipynb", tmp_path / "out"
+    path.write_bytes(PORTED[name])
+    assert main(["port", str(path), "-o", str(out), "--quiet"]) == 0
+    data = (out / "a.ipynb").read_bytes()
+    assert b"mindspore" in data and b"torch" not in data
+    assert data.startswith(b"\xef\xbb\xbf") == PORTED[name].startswith(b"\xef\xbb\xbf")
+    json.loads(data)
+
+
+@pytest.mark.parametrize("indent", [1, 2, 4, None])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_what_is_not_edited_stays_as_it_is_written(
+    indent: int | None, ascii_only: bool, tmp_path: Path
+) -> None:
+    document = {
+        "cells": [{"cell_type": "markdown", "source": ["größer\n"]}, cell(CODE, outputs=[])],
+        "nbformat": 4,
+    }
+    text = json.dumps(document, indent=indent, ensure_ascii=ascii_only)
+    (tmp_path / "a.ipynb").write_text(text, encoding="utf-8")
+    main(["port", str(tmp_path / "a.ipynb"), "-o", str(tmp_path / "out"), "--quiet"])
+    new = (tmp_path / "out/a.ipynb").read_text(encoding="utf-8")
+    first = text.index("import torch")
+    assert new[:first] == text[:first] and new.endswith(text[-10:])
+
+
+def test_a_form_feed_in_a_string_is_no_line_end(tmp_path: Path) -> None:
+    code = "import torch\ns = 'a\x0cb\x1cc\u2028d'\nx = torch.relu(torch.ones(2))"
+    (tmp_path / "a.ipynb").write_bytes(dumped({"cells": [cell(code)]}))
+    assert main(["port", str(tmp_path / "a.ipynb"), "-o", str(tmp_path / "out"), "-q"]) == 0
+    (new,) = json.loads((tmp_path / "out/a.ipynb").read_text())["cells"]
+    assert "s = 'a\x0cb\x1cc\u2028d'" in "".join(new["source"])
