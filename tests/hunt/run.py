@@ -59,7 +59,8 @@ def _prepare(program: Program, folder: Path) -> list[str]:
 
 
 def port(source: Path, output: Path) -> list[str]:
-    from migrate.port.tree import Options, port_tree, write_tree
+    from migrate.port.tree import Options, port_tree
+    from migrate.port.write_output import write_tree
     from migrate.project import discover
 
     try:

@@ -13,6 +13,61 @@ def select(input, dim, index):
     return input[(slice(None),) * axis + (index,)]
 
 
+def _integers_first(ndim, index):
+    """What torch takes first, the integers, and what it takes then; "..." is the ellipsis."""
+    used = 0
+    for part in index:
+        if part is None or isinstance(part, str):
+            continue
+        if isinstance(part, Tensor) and part.dtype == mindspore.bool_:
+            used += part.ndim
+        else:
+            used += 1
+    first, rest = (), ()
+    for part in index:
+        if part is None:
+            rest += (None,)
+        elif isinstance(part, str):
+            first += (slice(None),) * (ndim - used)
+            rest += (slice(None),) * (ndim - used)
+        elif isinstance(part, Tensor):
+            if part.dtype == mindspore.bool_:
+                first += (slice(None),) * part.ndim
+                rest += (part,)
+            elif part.ndim == 0:
+                first += (part,)
+            else:
+                first += (slice(None),)
+                rest += (part,)
+        elif isinstance(part, int):
+            first += (part,)
+        else:
+            first += (slice(None),)
+            rest += (part,)
+    return first, rest
+
+
+def take_items(tensor, index):
+    """tensor[index] by torch's rule: integers first, then the index tensors in their place."""
+    first, rest = _integers_first(tensor.ndim, index)
+    return tensor[first][rest]
+
+
+def with_items(part, index, value):
+    """A copy of the part with the value at the index."""
+    new = part.copy()
+    new[index] = value
+    return new
+
+
+def put_items(tensor, index, value):
+    """A copy of the tensor with the value at the index, by torch's rule for integers."""
+    first, rest = _integers_first(tensor.ndim, index)
+    new = tensor.copy()
+    new[first] = with_items(tensor[first], rest, value)
+    return new
+
+
 def every(tensor, dim, start, stop, step):
     """tensor[start:stop:step] along one dimension, by gather: its gradient has a CPU kernel."""
     size = tensor.shape[dim]
@@ -182,7 +237,9 @@ def from_numpy_operand(value):
 
 
 def numpy_index(index):
-    """What numpy made, as MindSpore takes it between brackets: a tensor, or Python's integer."""
+    """What numpy or range made, as MindSpore takes it between brackets: a tensor or an integer."""
+    if isinstance(index, range):
+        return Tensor(list(index), mindspore.int64)
     if isinstance(index, np.ndarray) and index.ndim > 0:
         return Tensor(index)
     return index.item() if isinstance(index, (np.generic, np.ndarray)) else index

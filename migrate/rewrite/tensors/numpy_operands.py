@@ -10,7 +10,7 @@ import ast
 import libcst as cst
 
 from migrate.resolve.numpy_results import is_numpy
-from migrate.resolve.values import Instance, Known, is_tensor, options_of
+from migrate.resolve.values import Instance, Known, ListOf, is_tensor, options_of
 from migrate.rewrite.context import Context
 from migrate.rewrite.tensors.partial_operators import PartialOperators, Spine
 from migrate.syntax.ast_index import nodes_of
@@ -56,7 +56,9 @@ class NumpyOperands(PartialOperators):
         return updated_node.with_changes(**changed) if changed else updated_node
 
     def leave_Index(self, original_node: cst.Index, updated_node: cst.Index) -> cst.Index:
-        """`x[rows, columns]` with numpy's arrays: MindSpore takes tensors and Python's integers."""
+        """`x[rows, columns]` with numpy's arrays, `x[range(n), y]`: MindSpore takes tensors and
+        Python's integers.
+        """
         if self._numpy_indices is None:
             scope = self.context.resolution.scope
             self._numpy_indices = find_numpy_indices(scope.tree, self.context) if scope else set()
@@ -65,6 +67,9 @@ class NumpyOperands(PartialOperators):
             leaf = leaf.value
         if id(self.partner(leaf)) not in self._numpy_indices:
             return updated_node
+        if isinstance(updated_node.value, cst.Call) and code(updated_node.value.func) == "range":
+            arange = expression(self.spelling.name("mindspore.ops.arange"))
+            return updated_node.with_changes(value=updated_node.value.with_changes(func=arange))
         name = self.spelling.name("helpers.numpy_index")
         bare = updated_node.value.with_changes(lpar=[], rpar=[])
         return updated_node.with_changes(
@@ -73,13 +78,14 @@ class NumpyOperands(PartialOperators):
 
 
 def find_numpy_indices(tree: ast.Module, context: Context) -> set[int]:
-    """What numpy made and stands between the brackets of a tensor: the name that it begins with."""
+    """What numpy or range made, between the brackets of a tensor: the name that it begins with."""
     found: set[int] = set()
     for node in nodes_of(tree, ast.Subscript):
         if is_tensor(context.type(node.value)):
             index = node.slice
             for part in index.elts if isinstance(index, ast.Tuple) else [index]:
-                if is_numpy_value(context.type(part)):
+                value = context.type(part)
+                if is_numpy_value(value) or is_range(value):
                     while isinstance(part, ast.Subscript):
                         part = part.value
                     found.add(id(part))
@@ -96,6 +102,10 @@ def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]
                 depth, leaf = depth + 1, leaf.left
             found[id(leaf), depth] = is_number(node.left, context)
     return found
+
+
+def is_range(value: object) -> bool:
+    return isinstance(value, ListOf) and value.kind == "iterator"
 
 
 def is_numpy_value(value: object) -> bool:

@@ -23,6 +23,11 @@ from migrate.rewrite.statements.suites import (
 )
 from migrate.rewrite.tensors.aliases import alias_could_see, is_callers, is_held, is_loop_target
 from migrate.rewrite.tensors.bitwise_not import is_boolean
+from migrate.rewrite.tensors.integer_indices import (
+    index_tuples,
+    read_integers_first,
+    write_integers_first,
+)
 from migrate.rewrite.tensors.masked_writes import MaskedWrites, is_made_here
 from migrate.rewrite.tensors.maybe_parameter import may_be_plain
 from migrate.rewrite.tensors.returned_params import is_given_back
@@ -35,6 +40,8 @@ from migrate.syntax.text import code
 
 class WriteRewriter(MaskedWrites):
     """Rewrites assignments and calls that change something."""
+
+    _index_tuples: dict[tuple[int, int], ast.Tuple] | None = None
 
     def leave_Expr(
         self, original_node: cst.Expr, updated_node: cst.Expr
@@ -143,7 +150,9 @@ class WriteRewriter(MaskedWrites):
     def leave_Assign(
         self, original_node: cst.Assign, updated_node: cst.Assign
     ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
-        masked = self.written_by_mask(original_node, updated_node)
+        masked = self.written_by_mask(original_node, updated_node) or self._integers_first(
+            original_node, updated_node
+        )
         if masked is not None:
             return masked
         value = updated_node.value
@@ -309,7 +318,9 @@ class WriteRewriter(MaskedWrites):
     def leave_AugAssign(
         self, original_node: cst.AugAssign, updated_node: cst.AugAssign
     ) -> cst.AugAssign | cst.Assign | cst.Expr:
-        masked = self.written_by_mask(original_node, updated_node)
+        masked = self.written_by_mask(original_node, updated_node) or self._integers_first(
+            original_node, updated_node
+        )
         if masked is not None:
             return masked
         partner = self.partner(original_node)
@@ -371,7 +382,38 @@ class WriteRewriter(MaskedWrites):
         inner = self.partner(subscripted(original_node))
         if id(original_node) in self.targets or not is_tensor(self.context.type(inner)):
             return super().leave_Subscript(original_node, updated_node)
+        index = self._index_of(original_node) if len(updated_node.slice) > 1 else None
+        if index is not None:
+            first = read_integers_first(index, updated_node, self.context, self.spelling)
+            if first is not None:
+                return first
         return with_gathered_steps(updated_node, self.spelling) or updated_node
+
+    def _index_of(self, node: cst.Subscript) -> ast.Tuple | None:
+        if self._index_tuples is None:
+            scope = self.context.resolution.scope
+            self._index_tuples = index_tuples(scope.tree) if scope else {}
+        depth, leaf = 0, node.value
+        while isinstance(leaf, cst.Subscript):
+            depth, leaf = depth + 1, leaf.value
+        return self._index_tuples.get((id(self.partner(leaf)), depth))
+
+    def _integers_first(
+        self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign
+    ) -> cst.Assign | None:
+        """`x[0, :, rows] = y`, where the integer is taken before the index tensor."""
+        partner = self.partner(original)
+        goal: ast.expr | None = None
+        if isinstance(partner, ast.AugAssign):
+            goal = partner.target
+        elif isinstance(partner, ast.Assign) and len(partner.targets) == 1:
+            goal = partner.targets[0]
+        place = updated.targets[0].target if isinstance(updated, cst.Assign) else updated.target
+        if not isinstance(goal, ast.Subscript) or not isinstance(place, cst.Subscript):
+            return None
+        if not is_tensor(self.context.type(goal.value)):
+            return None
+        return write_integers_first(goal.slice, place, updated, self.context, self.spelling)
 
     def leave_UnaryOperation(
         self, original_node: cst.UnaryOperation, updated_node: cst.UnaryOperation

@@ -209,7 +209,7 @@ class Block(nn.Module):
         self.relu = nn.ReLU(inplace=True)
 
     def forward(self, x):
-        out = self.relu(self.b1(self.c1(x)))
+        out = self.b1(self.c1(x))
         out += x
         return self.relu(out)
 

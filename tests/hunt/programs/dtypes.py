@@ -131,7 +131,7 @@ def run():
 
 # %% [25] zeros of an empty list
 def make(size):
-    return torch.zeros(size), torch.ones(*size)
+    return torch.zeros(size), torch.ones(size)
 
 def run():
     return make([]), make([2])

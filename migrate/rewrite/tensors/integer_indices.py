@@ -1,0 +1,170 @@
+"""`x[0, :, rows]`: torch takes the integers first, MindSpore counts them among the index tensors.
+
+Where a slice, None or an ellipsis stands between an integer and an index tensor, numpy and
+MindSpore put the dimensions of the index tensors in front; torch leaves them in their place.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.resolve.values import Instance, Known, ListOf, TupleOf, Value, is_tensor, options_of
+from migrate.rewrite.context import Context
+from migrate.rewrite.tensors.numpy_operands import is_numpy_value
+from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.import_planner import ImportPlanner
+from migrate.syntax.nodes import expression
+from migrate.syntax.text import code
+
+SLICE, NEW, REST, INTEGER, ARRAY, UNKNOWN = "slice", "None", "...", "integer", "array", "unknown"
+_INDICES = frozenset({INTEGER, ARRAY, UNKNOWN})
+
+
+def index_tuples(tree: ast.Module) -> dict[tuple[int, int], ast.Tuple]:
+    """Subscripts with several indices: by the leaf that is subscripted, and how often it is."""
+    found: dict[tuple[int, int], ast.Tuple] = {}
+    for node in nodes_of(tree, ast.Subscript):
+        if isinstance(node.slice, ast.Tuple):
+            depth, leaf = 0, node.value
+            while isinstance(leaf, ast.Subscript):
+                depth, leaf = depth + 1, leaf.value
+            found[id(leaf), depth] = node.slice
+    return found
+
+
+def read_integers_first(
+    index: ast.expr, updated: cst.Subscript, context: Context, spelling: ImportPlanner
+) -> cst.BaseExpression | None:
+    """`x[0][:, rows]`, or a helper that looks at the indices; None where the rules agree."""
+    split = _split(index, updated, context)
+    if split is None:
+        return None
+    if isinstance(split, str):
+        return expression(f"{spelling.name('helpers.take_items')}({code(updated.value)}, {split})")
+    first, rest = split
+    return expression(f"{code(updated.value)}[{', '.join(first)}][{', '.join(rest)}]")
+
+
+def write_integers_first(
+    index: ast.expr,
+    place: cst.Subscript,
+    statement: cst.Assign | cst.AugAssign,
+    context: Context,
+    spelling: ImportPlanner,
+) -> cst.Assign | None:
+    """`x[0] = helpers.with_items(x[0], (slice(None), rows), value)`; None where the rules agree."""
+    split = _split(index, place, context)
+    if split is None:
+        return None
+    base, value = code(place.value), code(statement.value)
+    if isinstance(split, str):
+        target, whole = f"{base}[:]", base
+        read, where = f"{spelling.name('helpers.take_items')}({base}, {split})", split
+        helper = spelling.name("helpers.put_items")
+    else:
+        first, rest = split
+        target = whole = f"{base}[{', '.join(first)}]"
+        read, where = f"{whole}[{', '.join(rest)}]", _as_tuple(rest)
+        helper = spelling.name("helpers.with_items")
+    if isinstance(statement, cst.AugAssign):
+        value = f"{read} {code(statement.operator).strip().rstrip('=')} {_operand(value)}"
+    new = expression(f"{helper}({whole}, {where}, {value})")
+    goal = cst.ensure_type(cst.parse_expression(target), cst.Subscript)
+    return cst.Assign([cst.AssignTarget(goal)], new)
+
+
+def _split(
+    index: ast.expr, updated: cst.Subscript, context: Context
+) -> tuple[list[str], list[str]] | str | None:
+    """What to take first and what then; or all of it as the text of a tuple, to be looked at when
+    the program runs; None where torch and MindSpore agree.
+    """
+    if not isinstance(index, ast.Tuple):
+        return None
+    kinds = [_kind(part, context) for part in index.elts]
+    if not _differs(kinds):
+        return None
+    if len(updated.slice) == 1:
+        return None  # x[(0, slice(None), rows)]
+    texts = [code(element.slice) for element in updated.slice]
+    if not _is_plain(kinds):
+        return _as_tuple(texts)
+    last = max(number for number, kind in enumerate(kinds) if kind == INTEGER)
+    first = [
+        text if kind == INTEGER else ":"
+        for text, kind in zip(texts[: last + 1], kinds, strict=False)
+        if kind != NEW
+    ]
+    rest = [text for text, kind in zip(texts, kinds, strict=True) if kind != INTEGER]
+    return first, rest
+
+
+def _differs(kinds: list[str]) -> bool:
+    """An integer and an index tensor with something else between any two of the indices."""
+    places = [number for number, kind in enumerate(kinds) if kind in _INDICES]
+    if len(places) < 2 or places[-1] - places[0] == len(places) - 1:
+        return False
+    found = {kinds[place] for place in places}
+    return found != {INTEGER} and (found != {ARRAY} or len(places) > 1)
+
+
+def _is_plain(kinds: list[str]) -> bool:
+    """Integers, then index tensors side by side: two subscripts say it."""
+    if UNKNOWN in kinds or INTEGER not in kinds:
+        return False
+    last = max(number for number, kind in enumerate(kinds) if kind == INTEGER)
+    arrays = [number for number, kind in enumerate(kinds) if kind == ARRAY]
+    return (
+        REST not in kinds[:last] and arrays[0] > last and arrays[-1] - arrays[0] == len(arrays) - 1
+    )
+
+
+def _as_tuple(texts: list[str]) -> str:
+    spelled = ["'...'" if text == "..." else _as_slice(text) for text in texts]
+    return f"({', '.join(spelled)}{',' if len(spelled) == 1 else ''})"
+
+
+def _as_slice(text: str) -> str:
+    """`a:b` as a call; what is no slice stays."""
+    parsed = cst.ensure_type(cst.parse_expression(f"_[{text}]"), cst.Subscript).slice[0].slice
+    if not isinstance(parsed, cst.Slice):
+        return text
+    bounds = [parsed.lower, parsed.upper, parsed.step]
+    if bounds == [None, None, None]:
+        return "slice(None)"
+    shown = [code(bound) if bound is not None else "None" for bound in bounds]
+    return f"slice({', '.join(shown if parsed.step is not None else shown[:2])})"
+
+
+def _kind(part: ast.expr, context: Context) -> str:
+    if isinstance(part, ast.Slice):
+        return SLICE
+    if isinstance(part, ast.Constant):
+        if part.value is None or part.value is ...:
+            return NEW if part.value is None else REST
+        return INTEGER if type(part.value) is int else ARRAY
+    if isinstance(part, ast.List | ast.ListComp | ast.Compare):
+        return ARRAY
+    if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
+        return _kind(part.operand, context)
+    value = context.type(part)
+    if is_tensor(value) or isinstance(value, ListOf | TupleOf):
+        return ARRAY
+    if is_numpy_value(value):
+        return UNKNOWN
+    return INTEGER if _is_integer(value) else UNKNOWN
+
+
+def _is_integer(value: Value) -> bool:
+    return all(
+        (isinstance(option, Instance) and option.cls == "builtins.int")
+        or (isinstance(option, Known) and type(option.value) is int)
+        for option in options_of(value)
+    )
+
+
+def _operand(text: str) -> str:
+    """With parentheses, unless it is a name or a number."""
+    return text if text.replace(".", "").isalnum() else f"({text})"
