@@ -32,11 +32,16 @@ COMMANDS = {
     "weights": ("migrate.weights.command", "convert checkpoints between the frameworks"),
     "lookup": ("migrate.lookup", "show what the mapping table says of one API"),
     "verify": ("migrate.verify.command", "run mapping rows against torch's own operator databases"),
+    "preflight": (
+        "migrate.preflight.command",
+        "dry-run a ported program on MindSpore's Ascend backend; needs no device",
+    ),
     "doctor": ("migrate.doctor", "check this environment and say how to mend it"),
     "demo": ("migrate.demo", "analyze, port and check the bundled ResNet"),
 }
 
-
+# What follows `--` belongs to the program that these commands run.
+RUN_PROGRAMS = ("preflight",)
 _DEBUG = "show the traceback of an error"
 
 
@@ -71,7 +76,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # File names may hold bytes that are no text: shown as escapes, which JSON reads back.
             stream.reconfigure(errors="backslashreplace")
+    program: list[str] = []
+    if chosen in RUN_PROGRAMS and "--" in words:
+        cut = words.index("--")
+        words, program = words[:cut], words[cut + 1 :]
     options = build_parser(chosen).parse_args(words)
+    options.program_arguments = program
     debug = getattr(options, "debug", False)
     try:
         with ending_on_signals():

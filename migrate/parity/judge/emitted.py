@@ -183,7 +183,7 @@ def _follow(before: ast.AST, after: ast.AST, way: Way) -> ast.AST | None:
         if not isinstance(yours, list):
             return None
         if name in _BODIES:
-            theirs = _counterpart(mine, index, yours)
+            theirs = counterpart(mine, index, yours)
         elif name == "keywords":
             theirs = next((word for word in yours if word.arg == ours.arg), None)
         else:
@@ -193,7 +193,8 @@ def _follow(before: ast.AST, after: ast.AST, way: Way) -> ast.AST | None:
     return theirs if isinstance(theirs, ast.AST) else None
 
 
-def _counterpart(mine: list[ast.stmt], index: int, yours: list[ast.stmt]) -> ast.stmt | None:
+def counterpart(mine: list[ast.stmt], index: int, yours: list[ast.stmt]) -> ast.stmt | None:
+    """The statement of the other tree that defines or assigns to the same."""
     wanted = _key(mine[index])
     number = sum(_key(statement) == wanted for statement in mine[:index])
     alike = [statement for statement in yours if _key(statement) == wanted]

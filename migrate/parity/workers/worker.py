@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ class Worker:
         if error.is_file():
             raise WorkerError.from_word(self, _word(error))
         if not (self.folder / "done.json").is_file():
-            raise WorkerError(self, _death(self.process.returncode), "")
+            raise WorkerError(self, death(self.process.returncode), "")
 
 
 _memory_limit: list[float] = []  # GiB
@@ -145,9 +146,15 @@ class WorkerError(RequestError):
 
 
 def start(
-    name: str, job: dict[str, Any], folder: Path, *, python: str = "", timeout: float = 1800.0
+    name: str,
+    job: dict[str, Any],
+    folder: Path,
+    *,
+    python: str = "",
+    timeout: float = 1800.0,
+    environment: Mapping[str, str] | None = None,
 ) -> Worker:
-    """Start a worker on a job."""
+    """Start a worker on a job; without an environment it sees this process's own."""
     executable = python or sys.executable
     folder.mkdir(parents=True, exist_ok=True)
     for left_over in ("done.json", "error.json", "progress"):
@@ -165,7 +172,8 @@ def start(
         "MS_OM_PATH": str(folder.resolve()),
     }
     token = secrets.token_hex(16)
-    environment = {**quiet, **os.environ, family.TOKEN: token, PARENT: str(os.getpid())}
+    known = {**quiet, **os.environ} if environment is None else environment
+    variables = {**known, family.TOKEN: token, PARENT: str(os.getpid())}
     for left_over in ("stdout", "stderr"):
         (folder / left_over).unlink(missing_ok=True)
     # Appended to, so that what is cut off in front is not written again as zeros.
@@ -176,7 +184,7 @@ def start(
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                env=environment,
+                env=variables,
                 start_new_session=True,
             )
         except OSError as error:
@@ -219,7 +227,8 @@ def _word(path: Path) -> dict[str, str]:
     return word
 
 
-def _death(code: int | None) -> str:
+def death(code: int | None) -> str:
+    """How a process without a last word ended."""
     if code is not None and code < 0:
         try:
             name = signal.Signals(-code).name

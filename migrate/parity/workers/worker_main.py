@@ -22,6 +22,7 @@ ACTIONS = {
     "mindspore-parts": "migrate.parity.mindspore_side.parts",
     "torch-data": "migrate.parity.workers.data_worker",
     "mindspore-data": "migrate.parity.workers.data_worker",
+    "mindspore-preflight": "migrate.preflight.child",
     "torch-weights": "migrate.weights.torch_worker",
     "mindspore-weights": "migrate.weights.mindspore_worker",
 }

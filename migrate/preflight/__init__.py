@@ -1,0 +1,1 @@
+"""Dry run of ported programs on MindSpore's Ascend backend, without a device."""

@@ -1,0 +1,76 @@
+"""What the child process does: load MindSpore on the stub libraries and run the program once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from migrate.parity.workers import user_code
+from migrate.parity.workers.worker_main import Progress
+from migrate.preflight.child.line_markers import LineMarkers, UserFiles
+
+
+def run(job: dict[str, Any], progress: Progress) -> None:
+    """Run the job and leave result.json: how it ended, the peak memory, what was left out."""
+    # Imported here: the variables of the dry run are read when MindSpore is loaded.
+    import mindspore
+
+    progress.enter("loading the Ascend backend")
+    mindspore.set_device("Ascend")
+    _initialize(mindspore, progress.folder)
+    graph = job["mode"] == "graph"
+    mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
+    # Kernels are selected where they are called, so that the log names them in order.
+    mindspore.runtime.launch_blocking()
+    markers = LineMarkers(UserFiles(job["roots"]))
+    result: dict[str, Any] = {"error": None, "notes": [], "not_compiled": []}
+    try:
+        if job["kind"] == "target":
+            from migrate.preflight.child.target_step import take_step
+
+            result["notes"] += take_step(job, markers, progress)
+        else:
+            from migrate.preflight.child.script_run import run_script
+
+            result["notes"], result["not_compiled"] = run_script(job, markers, progress)
+        mindspore.runtime.synchronize()
+    except (Exception, SystemExit) as error:
+        result["error"] = _described(error)
+    finally:
+        markers.stop()
+    result["stage"] = progress.stage
+    result["peak_bytes"] = int(mindspore.runtime.max_memory_allocated())
+    path = progress.folder / "result.json"
+    pending = path.with_suffix(".part")
+    pending.write_text(json.dumps(result), encoding="utf-8")
+    os.replace(pending, path)
+    sys.stderr.flush()
+
+
+def _initialize(mindspore: Any, scratch: Path) -> None:
+    """Start the backend with its first operator: it makes a folder in the current one."""
+    before = os.getcwd()
+    os.chdir(scratch)
+    try:
+        mindspore.ops.zeros((1,), mindspore.float32)
+        mindspore.runtime.synchronize()
+    finally:
+        os.chdir(before)
+
+
+def _described(error: BaseException) -> dict[str, Any]:
+    import traceback
+
+    text = str(error)
+    return {
+        "type": type(error).__name__,
+        "text": text[:20000],
+        "places": [
+            [str(Path(file).resolve()) if not file.startswith("<") else file, line]
+            for file, line in user_code.traced(error)
+        ],
+        "trace": "".join(traceback.format_exception(error))[-8000:],
+    }

@@ -1,0 +1,91 @@
+"""A whole program, for its first steps: every data loader gives a few batches, once."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+from migrate.parity.workers.worker_main import Progress
+from migrate.preflight.child import file_guard, small_data
+from migrate.preflight.child.helper_checks import NotCompiled, skip_value_checks
+from migrate.preflight.child.import_hook import after_import_of_helpers
+from migrate.preflight.child.line_markers import LineMarkers, UserFiles
+from migrate.project.namespaces import import_place
+
+
+def run_script(
+    job: dict[str, Any], markers: LineMarkers, progress: Progress
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Run the script as `python script.py ARGS` would; returns notes for the report, and the steps
+    that were not compiled.
+    """
+    import mindspore
+
+    path = Path(job["script"])
+    batches = small_data.Limit(job["steps"])
+    batches.install()
+    after_import_of_helpers(batches.limit_helpers, skip_value_checks)
+    eager = NotCompiled(markers.files)
+    eager.install()
+    device = _pin_device(mindspore, markers.files)
+    guard = file_guard.FileGuard(progress.folder)
+    guard.install(mindspore)
+    sys.argv = [str(path), *job["arguments"]]
+    place = import_place(path)
+    folders = [str(path.parent), str(place.root)]
+    sys.path[:0] = list(dict.fromkeys(folders))
+    progress.enter("running the program")
+    early: list[str] = []
+    markers.start()
+    try:
+        if place.package and path.parent != Path(place.root):
+            runpy.run_module(f"{place.package}.{path.stem}", run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(str(path), run_name="__main__")
+    except small_data.EnoughSteps:
+        pass
+    except file_guard.WouldReplace as refused:
+        early = [
+            f"the program was ended before it replaced {refused}, with values that were never "
+            "computed: let it write elsewhere to check what follows"
+        ]
+    except SystemExit as ended:
+        if ended.code not in (None, 0):
+            raise
+    finally:
+        markers.stop()
+        guard.remove_placeholders()
+        os.chdir(job["directory"])
+    progress.enter("done")
+    return [*batches.notes(), *device, *guard.notes(), *early], eager.found
+
+
+def _pin_device(mindspore: Any, files: UserFiles) -> list[str]:
+    """Programs choose a device themselves (often the CPU, or from an argument): it stays Ascend.
+    The mode stays the one that was asked for, unless the helper module gives up compiling.
+    """
+    notes: list[str] = []
+    set_context = mindspore.set_context
+
+    def set_device(device_target: str, device_id: int | None = None) -> None:
+        if device_target != "Ascend" and not notes:
+            notes.append(f"the program selects the device {device_target}; Ascend was used instead")
+
+    def pinned_context(**options: Any) -> None:
+        if "device_target" in options:
+            set_device(options.pop("device_target"))
+        if files.has(sys._getframe(1).f_code.co_filename):
+            options.pop("mode", None)
+        options.pop("device_id", None)
+        if options:
+            set_context(**options)
+
+    mindspore.set_device = set_device
+    mindspore.set_context = pinned_context
+    for module in (mindspore.context, mindspore.common):
+        if hasattr(module, "set_context"):
+            module.set_context = pinned_context
+    return notes

@@ -1,0 +1,63 @@
+"""Make the data small: each loader gives its first N batches, and the program ends when it asks
+for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+
+class EnoughSteps(BaseException):
+    """The program starts a second pass over a loader. Not an Exception: programs catch those."""
+
+
+class Limit:
+    """The limit for all loaders of a program."""
+
+    def __init__(self, batches: int) -> None:
+        self.batches = batches
+        self._started: dict[int, Any] = {}
+
+    def install(self) -> None:
+        """Limit MindSpore's own loaders."""
+        from mindspore.dataset.engine import datasets
+
+        self._limit_method(datasets.Dataset, "create_tuple_iterator")
+        self._limit_method(datasets.Dataset, "create_dict_iterator")
+        try:
+            from mindspore.dataset import dataloader
+        except ImportError:  # before 2.10
+            pass
+        else:
+            self._limit_method(dataloader.DataLoader, "__iter__")
+
+    def notes(self) -> list[str]:
+        if not self._started:
+            return ["the program used no data loader that preflight knows: it ran to its end"]
+        return [f"every data loader gave at most {self.batches} batches, once"]
+
+    def limit_helpers(self, module: ModuleType) -> None:
+        """Limit the loader of a helper module; called when it was imported."""
+        loader = getattr(module, "DataLoader", None)
+        if isinstance(loader, type) and "__iter__" in vars(loader):
+            self._limit_method(loader, "__iter__")
+
+    def _limit_method(self, kind: type, name: str) -> None:
+        original = getattr(kind, name)
+        limit = self
+
+        def limited(loader: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            if id(loader) in limit._started:
+                raise EnoughSteps
+            limit._started[id(loader)] = loader
+            return limit._first(original(loader, *args, **kwargs))
+
+        setattr(kind, name, limited)
+
+    def _first(self, batches: Any) -> Iterator[Any]:
+        for index, batch in enumerate(batches):
+            if index == self.batches:
+                return
+            yield batch
