@@ -86,7 +86,9 @@ def _stopped(ending: dict[str, Any], log: Log, is_user: Callable[[str], bool]) -
     meaning = messages.meaning(error["type"], error["text"])
     traced = [Place(file, line) for file, line in error["places"] if is_user(file)]
     compiled = [place for place in messages.places_in(error["text"]) if is_user(place.file)]
-    known = compiled or traced
+    # An operator that fails on the device is noticed later: by the traceback, at another line.
+    called = log.last_calls.get(meaning.operator.lower())
+    known = compiled or ([called] if called is not None else traced)
     place = known[-1] if known else log.last_place
     message = meaning.message
     if error["type"] == "SystemExit" and log.said:

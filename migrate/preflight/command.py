@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=float, default=600.0, metavar="S", help="seconds for each mode"
     )
     where.add_argument(
-        "--memory", type=float, default=16.0, metavar="GIB", help="host memory for each mode"
+        "--memory-limit", type=float, default=16.0, metavar="GIB", help="host memory for each mode"
     )
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="how to print the result"
@@ -109,7 +109,7 @@ def examine(options: argparse.Namespace, tell: Callable[[str], None]) -> Report:
     if options.original and not Path(options.original).exists():
         raise RequestError("no such file or folder", where=options.original)
     job = _job(options)
-    limits = process.Limits(options.timeout, int(options.memory * 2**30))
+    limits = process.Limits(options.timeout, options.memory_limit)
     found = installation.find(options.ms_python)
     found.check()
     tell("preparing the stub libraries")

@@ -8,9 +8,12 @@ when the graph is built; their lines are in the graph that is saved then (see gr
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
 from migrate.preflight.child.line_markers import BEGIN, MARK
 from migrate.preflight.result import Kernel, Kind, Place
@@ -33,6 +36,13 @@ _TYPES = {
 }
 
 
+@cache
+def ai_cpu_operators() -> frozenset[str]:
+    """Operators that the aclop path leads to a custom AI CPU kernel."""
+    path = Path(__file__).with_name("ai_cpu_operators.json")
+    return frozenset(json.loads(path.read_text(encoding="utf-8"))["operators"])
+
+
 @dataclass
 class Log:
     """What the log says, before kinds and lines are put together."""
@@ -44,11 +54,15 @@ class Log:
     back_off: Counter[str] = field(default_factory=Counter)
     ai_cpu: set[str] = field(default_factory=set)
     last_place: Place | None = None
+    # operator, in small letters -> where it was called last
+    last_calls: dict[str, Place] = field(default_factory=dict)
     # The last lines that are not MindSpore's log: what the program itself wrote.
     said: deque[str] = field(default_factory=lambda: deque(maxlen=6))
 
     def kind_of(self, name: str) -> Kind:
-        if name in self.ai_cpu and self.kinds.get(name) in (None, Kind.ACLOP):
+        # Attributes make a kernel announce itself; those without any are known from the table.
+        custom = name in self.ai_cpu or name in ai_cpu_operators()
+        if custom and self.kinds.get(name) is Kind.ACLOP:
             return Kind.AI_CPU
         if name in self.back_off:
             return Kind.HOST
@@ -116,6 +130,8 @@ class LogReader:
         gradient = self._gradient is not None
         place = self._gradient[0] if self._gradient is not None else self._place
         self.log.eager[name, device, place, gradient] += 1
+        if place is not None:
+            self.log.last_calls[name.lower()] = place
 
     def _note_kernel(self, line: str) -> None:
         if found := _KERNEL.search(line):

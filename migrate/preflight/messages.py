@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from migrate.preflight.result import Place, Problem
 
-_NODE = re.compile(r"(?:node is|node:|kernel:) ?(?:\S*/)?(?P<name>\w+?)-op\d+")
-_PRIMITIVE = re.compile(r"primitive\[(?P<name>\w+)\]|For '(?P<other>\w+)'|For (?P<aclnn>aclnn\w+)")
+_NODE = re.compile(r"(?:node is|node:|kernel:|For) ?(?:\S*/)?(?P<name>\w+?)-op\d+")
+_PRIMITIVE = re.compile(r"primitive\[(?P<name>\w+)\]|For '(?P<other>\w+)'|For aclnn(?P<aclnn>\w+)")
 _IN_FILE = re.compile(r"In file (?P<file>[^\n:]+?):(?P<line>\d+)")
 
 # The first text that an error contains decides.
@@ -35,7 +35,7 @@ class Meaning:
     message: str
 
 
-def meaning(kind: str, text: str, *, on_values: bool = False) -> Meaning:
+def meaning(kind: str, text: str) -> Meaning:
     """Classify an exception by its type and text."""
     problem = next((found for part, found in _TEXTS if part in text), None)
     operator = _operator(text)

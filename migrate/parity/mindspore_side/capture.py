@@ -106,6 +106,11 @@ def prepare(device: str, mode: str, scratch: str = "") -> None:
             f"MindSpore cannot use the device {device} here ({str(error).splitlines()[0]})",
             next_step="choose another with --device",
         ) from error
+    if device == "Ascend":
+        # Three digits less than float32 by default: parity would take that for a fault.
+        precision = mindspore.device_context.ascend.op_precision
+        precision.conv_allow_hf32(False)
+        precision.matmul_allow_hf32(False)
     mindspore.runtime.launch_blocking()
     if scratch:
         # What the compiler writes when it fails belongs to the run, not into the user's folder.

@@ -23,6 +23,7 @@ ACTIONS = {
     "torch-data": "migrate.parity.workers.data_worker",
     "mindspore-data": "migrate.parity.workers.data_worker",
     "mindspore-preflight": "migrate.preflight.child",
+    "mindspore-preflight-batch": "migrate.preflight.child.batch",
     "torch-weights": "migrate.weights.torch_worker",
     "mindspore-weights": "migrate.weights.mindspore_worker",
 }
@@ -63,15 +64,15 @@ def main(job_path: str) -> None:
         import_module(ACTIONS[job["action"]]).run(job, progress)
         record.write_json(folder / "done.json", {})
     except RequestError as error:
-        _leave_word(folder, "request", progress.stage, error.what, error.where, error.next_step, "")
+        leave_word(folder, "request", progress.stage, error.what, error.where, error.next_step, "")
         code = 1
     except MemoryError:
-        _leave_word(folder, "memory", progress.stage, "ran out of memory", "", "", "")
+        leave_word(folder, "memory", progress.stage, "ran out of memory", "", "", "")
         code = 1
     except BaseException as error:
         what = describe(error, _LONGEST)
         where = _user_line(error, job)
-        _leave_word(folder, "exception", progress.stage, what, where, "", _trace(error))
+        leave_word(folder, "exception", progress.stage, what, where, "", _trace(error))
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
@@ -85,9 +86,10 @@ def _trace(error: BaseException) -> str:
         return f"the traceback of {type(error).__name__} could not be formatted"
 
 
-def _leave_word(
+def leave_word(
     folder: Path, kind: str, stage: str, what: str, where: str, next_step: str, trace: str
 ) -> None:
+    """Write down how a job ended, for the process that started it."""
     word = {
         "kind": kind,
         "stage": stage,

@@ -12,19 +12,24 @@ from migrate.parity.workers import user_code
 from migrate.parity.workers.worker_main import Progress
 from migrate.preflight.child.line_markers import LineMarkers, UserFiles
 
+# Everything that MindSpore logs, and the markers between; a worker's own stderr is cut when long.
+LOG = "mindspore.log"
+
 
 def run(job: dict[str, Any], progress: Progress) -> None:
     """Run the job and leave result.json: how it ended, the peak memory, what was left out."""
+    log = os.open(progress.folder / LOG, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    os.dup2(log, 2)
     # Imported here: the variables of the dry run are read when MindSpore is loaded.
     import mindspore
 
     progress.enter("loading the Ascend backend")
     mindspore.set_device("Ascend")
+    # Kernels are selected where they are called, so that the log names them in order.
+    mindspore.runtime.launch_blocking()
     _initialize(mindspore, progress.folder)
     graph = job["mode"] == "graph"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
-    # Kernels are selected where they are called, so that the log names them in order.
-    mindspore.runtime.launch_blocking()
     markers = LineMarkers(UserFiles(job["roots"]))
     result: dict[str, Any] = {"error": None, "notes": [], "not_compiled": []}
     try:

@@ -1,0 +1,177 @@
+"""The command, end to end: the reference model and a whole program in the real dry run."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from migrate.cli import main
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+MODEL = """
+import mindspore
+from mindspore import nn, ops
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, pad_mode="pad", padding=1)
+        self.pool = nn.MaxPool2d(3, 2, pad_mode="pad", padding=1)
+        self.head = nn.Dense(4, 10)
+
+    def construct(self, x):
+        x = self.conv(x)
+        x = self.pool(x)
+        return self.head(x.mean((2, 3)))
+
+
+class Median(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Dense(4, 10)
+
+    def construct(self, x):
+        x = self.head(x)
+        return ops.median(x)[0]
+"""
+PROGRAM = """
+import sys
+import mindspore
+import mindspore.dataset as ds
+import numpy as np
+from mindspore import nn, ops
+
+mindspore.set_device("CPU")
+
+
+class Data:
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, index):
+        return np.ones((4,), np.float32), np.int32(0)
+
+
+net = nn.Dense(4, int(sys.argv[1]))
+optimizer = nn.SGD(net.trainable_params(), 0.1)
+step = mindspore.value_and_grad(
+    lambda x, y: ops.cross_entropy(net(x), y), None, net.trainable_params()
+)
+seen = 0
+loader = ds.GeneratorDataset(Data(), ["x", "y"]).batch(8)
+for epoch in range(100):
+    for x, y in loader.create_tuple_iterator():
+        loss, gradients = step(x, y)
+        optimizer(gradients)
+        seen += 1
+        print("step", seen)
+    mindspore.save_checkpoint(net, "last.ckpt")
+    open("seen.txt", "w").write("overwritten")
+"""
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code = main(["preflight", *arguments[:1], "--format", "json", "--quiet", *arguments[1:]])
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return code, document
+
+
+@pytest.mark.frameworks
+def test_a_slow_kernel_is_named_by_line_in_both_modes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(MODEL)
+    before = dict(os.environ)
+    code, document = _run(
+        capsys, f"{path}:Net", "--input", "2,3,8,8", "--classes", "10", "--mode", "both"
+    )
+    assert code == 1
+    assert dict(os.environ) == before
+    assert [run["mode"] for run in document["runs"]] == ["pynative", "graph"]
+    line = MODEL.splitlines().index("        x = self.pool(x)") + 1
+    for run in document["runs"]:
+        assert run["complete"] and run["peak_memory_bytes"] > 0
+        assert run["kernels"]["aclnn"] > 0 and run["kernels"]["aclop"] > 0
+        found = {(f["operator"], f["gradient"]) for f in run["findings"]}
+        assert found == {("MaxPool3DWithArgmax", False), ("MaxPool3DGradWithArgmax", True)}
+        places = [place for f in run["findings"] for place in f["places"]]
+        assert {(Path(p["file"]).name, p["line"]) for p in places} == {("net.py", line)}
+        # Convolution, bias and head: forward and gradient of each is a kernel of its own.
+        operators = {o["operator"]: o["count"] for o in run["operators"]}
+        assert operators["Conv2D"] == 1 and operators["Conv2DBackpropFilter"] == 1
+    assert any("values" in limit for limit in document["not_checked"])
+
+
+@pytest.mark.frameworks
+def test_graph_mode_falls_back_to_the_host_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(MODEL)
+    code, document = _run(capsys, f"{path}:Median", "--input", "2,4", "--eval", "--mode", "graph")
+    (finding,) = document["runs"][0]["findings"]
+    assert code == 1
+    assert finding["problem"] == "runs on the host CPU" and finding["operator"] == "Median"
+    line = MODEL.splitlines().index("        return ops.median(x)[0]") + 1
+    assert [place["line"] for place in finding["places"]] == [line]
+
+
+@pytest.mark.frameworks
+def test_a_program_runs_its_first_steps_and_replaces_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM)
+    (tmp_path / "seen.txt").write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    code, document = _run(
+        capsys, "train.py", "--mode", "pynative", "--steps", "3", "--keep", "kept", "--", "10"
+    )
+    (run,) = document["runs"]
+    assert code == 0, run
+    assert (tmp_path / "kept/pynative/stdout").read_text().count("step") == 3
+    assert (tmp_path / "seen.txt").read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "seen.txt", "train.py"]
+    notes = " ".join(run["notes"])
+    assert "at most 3 batches" in notes and "Ascend was used instead" in notes
+    assert "checkpoints were not written" in notes and "seen.txt" in notes
+
+
+@pytest.mark.frameworks
+def test_a_program_that_fails_is_not_called_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import argparse\n\nargparse.ArgumentParser().parse_args()\n")
+    code, document = _run(capsys, str(path), "--mode", "pynative", "--", "--unknown")
+    (run,) = document["runs"]
+    assert code == 1 and run["verdict"] == "program failed"
+    (finding,) = run["findings"]
+    assert "unrecognized arguments: --unknown" in finding["message"]
+    assert [place["line"] for place in finding["places"]] == [3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent.py:net", "--input", "1,2"], "no such file"),
+        (["absent.py"], "no such file"),
+        (["{here}:net"], "nothing to feed the model"),
+        (["{here}", "--classes", "10"], "--classes is for a TARGET"),
+        (["{here}:net", "--input", "1,2", "--", "--lr"], "takes no program arguments"),
+        (["{here}:net", "--input", "1,2", "--steps", "0"], "takes no step"),
+        (["{here}:net", "--input", "1,2", "--original", "absent"], "no such file or folder"),
+        (["{here}:net", "--input", "1,2", "--ms-python", "/absent"], "cannot ask this interpreter"),
+    ],
+)
+def test_wrong_requests_are_refused_with_one_message(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["preflight", *(word.replace("{here}", __file__) for word in arguments)])
+    assert code == 2
+    assert message in capsys.readouterr().err
