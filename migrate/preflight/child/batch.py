@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from migrate.parity.workers import record
 from migrate.parity.workers.worker_main import Progress, leave_word
 
 
@@ -39,6 +40,7 @@ def _fork(item: dict[str, Any]) -> int:
         os.environ["MS_OM_PATH"] = str(folder)
         from migrate.preflight import child
 
+        record.owned_by_this_process()
         own = Progress(folder / "progress")
         own.enter("starting")
         try:
