@@ -6,6 +6,8 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+import libcst as cst
+
 from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding, make_finding
 from migrate.graph_mode.watched_settings import HELPER as WATCH_SETTINGS
@@ -20,6 +22,7 @@ from migrate.rewrite.names.import_findings import import_findings
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.depth import DEEPEST_CHAIN, too_deep
 from migrate.syntax.import_planner import HELPERS, ImportPlanner
+from migrate.syntax.keyword_spaces import space_keywords
 from migrate.table.helper_pieces import helper_index
 
 _MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
@@ -113,10 +116,21 @@ def port_file(
     context.import_findings = found
     try:
         code = run_passes(text, context, passes)
+    except cst.CSTValidationError as error:
+        spaced = space_keywords(text)
+        if spaced == text:
+            return _left_as_it_is(source, text, context, error)
+        return port_file(
+            resolver,
+            source,
+            helper_import=helper_import,
+            mint=mint,
+            input_shapes=input_shapes,
+            text=spaced,
+            passes=passes,
+        )
     except Exception as error:  # one bad file must cost no other, and never be half-ported
-        reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
-        finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
-        return PortedFile(source, text, findings=[finding], usages=len(resolution.usages))
+        return _left_as_it_is(source, text, context, error)
     used = used_helpers(context.ported_tree or ast.parse(code))
     helpers = [name for name in spelling.helpers if name in used]
     if changes_settings(context):
@@ -132,6 +146,13 @@ def port_file(
         helpers=helpers,
         generated=context.generated,
     )
+
+
+def _left_as_it_is(source: SourceFile, text: str, context: Context, error: Exception) -> PortedFile:
+    reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
+    finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
+    usages = len(context.resolution.usages)
+    return PortedFile(source, text, findings=[finding], usages=usages)
 
 
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:

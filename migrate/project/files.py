@@ -8,12 +8,16 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from migrate.findings import Finding, in_order
 from migrate.project.namespaces import Place, places_of, plain_place
 from migrate.project.notebook import join_cells
 from migrate.project.text import decode, encode_like, read_bytes
 from migrate.project.walk import Walk
+
+if TYPE_CHECKING:
+    from migrate.project.import_graph import ImportGraph
 
 # Installed packages share one root; a project there knows its own package, not all its neighbours.
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -82,6 +86,16 @@ class Project:
         for file in files:
             self._roots.setdefault(file.root, set()).add(file.module.partition(".")[0])
         self._found: dict[tuple[str, str], SourceFile | None] = {}
+        self._imports: ImportGraph | None = None
+
+    @property
+    def imports(self) -> ImportGraph:
+        """Which file imports which; all files are read when it is first asked for."""
+        if self._imports is None:
+            from migrate.project.import_graph import ImportGraph
+
+            self._imports = ImportGraph(self)
+        return self._imports
 
     def holds(self, file: SourceFile) -> bool:
         """Whether the file is one of those that were asked for."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from migrate.findings import Finding
 from migrate.project import Project, ReadProblem, SourceFile, parse
+from migrate.resolve.callers import Callers, CallRecorder, Hints
 from migrate.resolve.interpreter import Interpreter
 from migrate.resolve.modules import Modules, ModuleScope
 from migrate.resolve.usage import Usage
@@ -37,6 +38,13 @@ class Resolver:
     def __init__(self, project: Project, table: Table) -> None:
         self.modules = Modules(project, table)
         self.interpreter = Interpreter(self.modules)
+        self.callers = Callers(self.modules, self._interpret)
+
+    def _interpret(self, scope: ModuleScope, hints: Hints, recorder: CallRecorder) -> None:
+        """Run a file for the calls that it makes into others."""
+        interpreter = Interpreter(self.modules, recorder)
+        interpreter.run(scope)
+        interpreter.refine(scope, hints)
 
     def file(
         self, source: SourceFile, *, keep_types: bool = False, text: str | None = None
@@ -46,11 +54,15 @@ class Resolver:
         `keep_types` also keeps the value of every expression, for the porter.
         """
         try:
-            scope = ModuleScope(source, self.modules.tree_of(source) or parse(source, text))
+            text = source.read() if text is None else text
+            tree = self.modules.tree_of(source, text) or parse(source, text)
         except ReadProblem as problem:
             return FileResolution(source, problem=problem.finding)
+        scope = ModuleScope(source, tree, text)
         self.modules.keep(source, scope, in_hand=True)
         usages = self.interpreter.run(scope, keep_types=keep_types)
+        if hints := self.callers.of(scope):
+            self.interpreter.refine(scope, hints)
         ordered = sorted(
             usages.values(), key=lambda u: (u.line, u.column, -u.end_line, -u.end_column)
         )

@@ -62,9 +62,9 @@ class Calls(Expressions):
         if isinstance(function, ast.Name) and function.id == "super":
             return self._super(node)
         if isinstance(function, NAMES):
-            self.calling[id(function)] = node
+            self.calling[function] = node
             callee = self.reference(function, "call")
-            del self.calling[id(function)]
+            del self.calling[function]
             usage = self.usages.get(id(function))
             if usage is not None:
                 usage.call = node
@@ -315,9 +315,9 @@ class Calls(Expressions):
 
     def _container(self, name: str, node: ast.Call, values: list[Value]) -> Container:
         """One object for each place in the source that makes one."""
-        container = self._containers.get(id(node))
+        container = self._containers.get(node)
         if container is None:
-            container = self._containers[id(node)] = Container(name)
+            container = self._containers[node] = Container(name)
         fill(container, node, values, self.evaluate)
         return container
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
+from migrate.resolve.callers import CallRecorder, Hints
 from migrate.resolve.frames import Frame
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules, ModuleScope
@@ -40,6 +41,7 @@ _SETTING = re.compile(
     r"|^[nkhwtbcpHWTBNC]$"
 )
 _DEEPEST = 40  # functions entered from functions; deeper ones wait until the end
+_ROUNDS = 4  # looks at a function; a chain of calls longer than that is rare
 _HOPS = 1  # modules away from the file in hand whose function bodies are still looked at
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
@@ -47,9 +49,10 @@ sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 class Interpreter(Statements):
     """One for all files of a request; `usages` and `types` are those of the file in hand."""
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: Modules, recorder: CallRecorder | None = None) -> None:
         super().__init__()
         self.modules = modules
+        self._recorder = recorder
         self.table = modules.table
         self._depth = 0
         self._hops = 0
@@ -58,6 +61,8 @@ class Interpreter(Statements):
     def run(self, scope: ModuleScope, *, keep_types: bool = False) -> dict[int, Usage]:
         """All torch usages of one module, by the identity of the node."""
         self._depth = self._hops = 0
+        self._containers.clear()
+        self._called.clear()
         self.main = scope
         self.own_usages: dict[int, Usage] = {}
         self.own_types: dict[int, Value] | None = {} if keep_types else None
@@ -66,14 +71,25 @@ class Interpreter(Statements):
         self.ensure_executed(scope)
         for cls in scope.classes:
             self._run_class(cls)
+        self._run_pending(scope)
+        self._rerun_refined(scope)
+        return self.own_usages
+
+    def refine(self, scope: ModuleScope, hints: Hints) -> None:
+        """Look again at functions of the file in hand, with what callers in other files pass."""
+        path = str(scope.source.path)
+        for function in scope.functions:
+            for name, value in hints.get((path, function.qualified), {}).items():
+                function.hints[name] = join(function.hints.get(name, UNKNOWN), value)
+        self._rerun_refined(scope)
+
+    def _run_pending(self, scope: ModuleScope) -> None:
         index = 0
         while index < len(scope.functions):  # running one may define more
             function = scope.functions[index]
             if not function.done:
                 self.run_function(function, {})
             index += 1
-        self._rerun_refined(scope)
-        return self.own_usages
 
     def _run_class(self, cls: ProjectClass) -> None:
         """__init__ says what the attributes are, forward what the tensors are; then the rest."""
@@ -85,14 +101,28 @@ class Interpreter(Statements):
                 self.run_function(method, {})
 
     def _rerun_refined(self, scope: ModuleScope) -> None:
-        """A second look at functions whose parameters were only understood on the way."""
-        for function in list(scope.functions):
-            if function.done and any(
-                name not in function.seen or gives_tensors_too(function.seen[name], value)
-                for name, value in function.hints.items()
-            ):
+        """Look again at functions whose parameters were only understood on the way; what that says
+        of the functions they call leads on to those.
+        """
+        for _ in range(_ROUNDS):
+            refined = [function for function in scope.functions if _is_refined(function)]
+            for function in refined:
                 function.done = False
+                self._forget(function)
                 self.run_function(function, {})
+            self._run_pending(scope)  # functions inside of those
+            if not refined:
+                return
+
+    def _forget(self, function: ProjectFunction) -> None:
+        """What the first look took for torch's may be something else at the second."""
+        node = function.node
+        if isinstance(node, ast.Lambda) or not node.body:
+            return
+        first, last = node.body[0].lineno, node.end_lineno or 0
+        for key, usage in list(self.own_usages.items()):
+            if first <= usage.line <= last:
+                del self.own_usages[key]
 
     def ensure_executed(self, scope: ModuleScope) -> None:
         if scope.executed:
@@ -136,6 +166,10 @@ class Interpreter(Statements):
 
     def run_function(self, function: ProjectFunction, hints: dict[str, Value]) -> Value:
         """The function's result; its body is executed the first time only."""
+        if self._recorder is not None and function.module is not self.main:
+            self._recorder.record(function, hints)
+            if function.done:  # of a file that others share: they know only what it says itself
+                return self._own_result(function, hints)
         for name, value in hints.items():
             function.hints[name] = (
                 join(function.hints[name], value) if name in function.hints else value
@@ -287,6 +321,14 @@ class Interpreter(Statements):
     def _restore(self, saved: tuple[ModuleScope, Frame, list[Value], list[Value]]) -> None:
         module, frame, self.returns, self.yields = saved
         self._enter(module, frame)
+
+
+def _is_refined(function: ProjectFunction) -> bool:
+    """Its body was looked at before some caller said what a parameter is."""
+    return function.done and any(
+        name not in function.seen or gives_tensors_too(function.seen[name], value)
+        for name, value in function.hints.items()
+    )
 
 
 def _is_forward(function: ProjectFunction) -> bool:

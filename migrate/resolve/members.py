@@ -54,10 +54,10 @@ class Members:
         self.types: dict[int, Value] | None = None
         # Annotations parsed from strings, with their text: usages refer to their nodes by identity.
         self.quoted: list[tuple[str, ast.expr]] = []
-        self.calling: dict[int, ast.Call] = {}  # function that is being looked up -> its call
+        self.calling: dict[ast.AST, ast.Call] = {}  # function that is being looked up -> its call
         self._canonical: dict[str, str] = {}
-        self._containers: dict[int, Container] = {}  # by the call that makes them
-        self._called: dict[int, set[str]] = {}  # function or class -> what is called in it
+        self._containers: dict[ast.AST, Container] = {}  # by the call that makes them
+        self._called: dict[ast.AST, set[str]] = {}  # function or class -> what is called in it
 
     def narrow(self, test: ast.expr, truth: bool) -> None:
         raise NotImplementedError

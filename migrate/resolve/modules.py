@@ -32,11 +32,12 @@ class Lazy(Value):
 class ModuleScope:
     """One parsed module and what its top level binds."""
 
-    __slots__ = ("classes", "executed", "frame", "functions", "lines", "source", "tree")
+    __slots__ = ("classes", "digest", "executed", "frame", "functions", "lines", "source", "tree")
 
-    def __init__(self, source: SourceFile, tree: ast.Module) -> None:
+    def __init__(self, source: SourceFile, tree: ast.Module, text: str) -> None:
         self.source = source
         self.tree = tree
+        self.digest = hash(text)  # port may have the file in hand in another form
         self.frame = Frame(None, "")
         self.functions: list[ProjectFunction] = []
         self.classes: list[ProjectClass] = []
@@ -82,16 +83,20 @@ class Modules:
                 self._whole.move_to_end(key)
             return self._loaded[key]
         try:
-            scope = ModuleScope(source, parse(source))
+            text = source.read()
+            scope = ModuleScope(source, parse(source, text), text)
         except ReadProblem:
             scope = None
         self.keep(source, scope)
         return scope
 
-    def tree_of(self, source: SourceFile) -> ast.Module | None:
-        """The tree, if another file's imports have led here before and it is still whole."""
+    def tree_of(self, source: SourceFile, text: str) -> ast.Module | None:
+        """The tree of this text, if another file's imports have led here before and it is still
+        whole.
+        """
         scope = self._loaded.get(str(source.path))
-        return scope.tree if scope and str(source.path) in self._whole else None
+        fits = scope is not None and scope.digest == hash(text) and str(source.path) in self._whole
+        return scope.tree if scope and fits else None
 
     def keep(self, source: SourceFile, scope: ModuleScope | None, *, in_hand: bool = False) -> None:
         """Remember a module; those that were not asked about for longest lose their bodies.

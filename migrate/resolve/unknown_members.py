@@ -31,7 +31,7 @@ class UnknownMembers(Members):
         name = node.attr
         if name in ("saved_tensors", "saved_variables"):
             return ListOf(TENSOR, "tuple")  # of the context of a custom gradient
-        called = self.calling.get(id(node))
+        called = self.calling.get(node)
         training = says_training(node, form)
         if training:
             value, api = self.of_library(training, name, instance(training))
@@ -96,9 +96,9 @@ class UnknownMembers(Members):
         around: ast.AST = function.node
         if isinstance(node, ast.Attribute) and function.owner is not None:
             around = function.owner.node
-        called = self._called.get(id(around))
+        called = self._called.get(around)
         if called is None:
-            called = self._called[id(around)] = {
+            called = self._called[around] = {
                 ast.unparse(part.func)
                 for part in ast.walk(around)
                 if isinstance(part, ast.Call) and isinstance(part.func, ast.Name | ast.Attribute)
