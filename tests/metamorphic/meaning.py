@@ -14,7 +14,6 @@ from migrate.port.tree import Options, port_tree
 from migrate.project import discover
 from migrate.table import Table
 
-HELPERS = "ms_migrate_helpers"
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
@@ -56,12 +55,10 @@ def port_meaning(folder: Path, sources: dict[str, str], table: Table) -> dict[st
 
 
 def normalised(text: str) -> tuple[str, ...]:
-    """Statements of the top level in source order, without imports, docstrings and annotations."""
+    """Statements of the top level in source order, without imports and docstrings."""
     tree = _Bare().visit(ast.parse(text))
     return tuple(
-        _spelled(ast.unparse(statement))
-        for statement in tree.body
-        if not isinstance(statement, _IMPORTS)
+        ast.unparse(statement) for statement in tree.body if not isinstance(statement, _IMPORTS)
     )
 
 
@@ -76,10 +73,6 @@ def without_suffix(meaning: Meaning, suffix: str) -> Meaning:
     """Names as they were before a renaming."""
     pattern = re.compile(rf"(?<=\w){suffix}\b")
     return Meaning(tuple(pattern.sub("", part) for part in meaning.statements), meaning.findings)
-
-
-def _spelled(source: str) -> str:
-    return source
 
 
 class _Bare(ast.NodeTransformer):

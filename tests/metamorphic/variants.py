@@ -43,9 +43,12 @@ def squeezed(text: str) -> str:
 
 
 def _needs_space(left: str, right: str) -> bool:
-    word_left, word_right = left[-1:].isalnum() or left[-1:] in "_\"'", right[:1].isalnum()
-    quoted = right[:1] in "\"'" and left.isidentifier()
-    return (word_left and (word_right or right[:1] == "_")) or quoted or (right == "." and left in _RELATIVE)
+    if right == ".":
+        return left in _RELATIVE
+    ends_word = left[-1:].isalnum() or left[-1:] in "_\"'"
+    if right[:1] in "\"'":
+        return left.isidentifier()
+    return ends_word and (right[:1].isalnum() or right[:1] == "_")
 
 
 def renamed_locals(text: str) -> str:

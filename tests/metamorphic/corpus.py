@@ -1,0 +1,51 @@
+"""Real modules to port in several spellings: installed packages, and the reference programs."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# One module of each kind; the wide run (`python -m tests.metamorphic`) takes them all.
+SAMPLE = (
+    "models/resnet.py",
+    "models/densenet.py",
+    "models/swin_transformer.py",
+    "models/maxvit.py",
+    "models/segmentation/deeplabv3.py",
+    "models/detection/roi_heads.py",
+    "ops/roi_align.py",
+    "ops/boxes.py",
+    "ops/misc.py",
+)
+
+
+def package(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.origin is not None, f"{name} is not installed"
+    return Path(spec.origin).parent
+
+
+def sample() -> list[Path]:
+    vision = package("torchvision")
+    programs = sorted((ROOT / "reference_pt").glob("*.py"))
+    return [*(vision / name for name in SAMPLE), *programs]
+
+
+def whole() -> list[Path]:
+    vision = package("torchvision")
+    folders = [vision / "models", vision / "ops", vision / "transforms"]
+    found = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+    return [path for path in found if "torch" in path.read_text(encoding="utf-8")]
+
+
+def alone(path: Path) -> str:
+    """The module as one that stands alone: imports from above its folder become torchvision's."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level > 1:
+            node.module = ".".join(filter(None, ("outside", node.module)))
+            node.level = 0
+    text = path.read_text(encoding="utf-8")
+    return ast.unparse(tree) + "\n" if ".." in text else text
