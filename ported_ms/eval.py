@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 
 import mindspore
-from mindspore import Tensor, communication, nn, ops
+from mindspore import Tensor, nn, ops
 import ms_migrate_helpers as helpers
 
 import resnet
@@ -78,7 +78,7 @@ def evaluate(
         loss_meter.update(criterion(output, target).item(), images.shape[0])
         top1.update(acc1, images.shape[0])
         top5.update(acc5, images.shape[0])
-    if communication.GlobalComm.INITED:
+    if helpers.is_initialized():
         for meter in (loss_meter, top1, top5):
             meter.all_reduce(device)
     return loss_meter.average, top1.average, top5.average

@@ -1,7 +1,9 @@
 """Pieces with torch's signatures and semantics that the ported code uses. Made by ms-migrate; yours to edit."""
 
 import argparse
+import atexit
 import bisect
+import contextlib
 import itertools
 import json
 import math
@@ -61,7 +63,7 @@ def save(obj, f):
 
     structure = json.dumps(describe(obj)).encode()
     tensors.append({"name": "structure", "data": Tensor(np.frombuffer(structure, np.uint8).copy())})
-    aside = f"{os.fspath(f)}.saving.ckpt"
+    aside = f"{os.fspath(f)}.{os.getpid()}.ckpt"
     mindspore.save_checkpoint(tensors, aside)
     os.replace(aside, f)
 
@@ -99,19 +101,11 @@ def load(f, map_location=None, weights_only=None):
             raise ValueError(
                 f"{f} is a torch checkpoint: convert it with `ms-migrate weights` first"
             )
-    path = os.fspath(f)
-    if not path.endswith(".ckpt"):
-        # MindSpore insists on the ending.
-        link = f"{path}.loading.ckpt"
-        if os.path.lexists(link):
-            os.remove(link)
-        os.symlink(os.path.abspath(path), link)
-        try:
-            values = mindspore.load_checkpoint(link)
-        finally:
-            os.remove(link)
-    else:
-        values = mindspore.load_checkpoint(path)
+    # MindSpore insists on the ending; several processes may load the same file.
+    with tempfile.TemporaryDirectory() as folder:
+        link = os.path.join(folder, "loaded.ckpt")
+        os.symlink(os.path.abspath(f), link)
+        values = mindspore.load_checkpoint(link)
     if "structure" not in values:
         return {_torch_name(name, values): value for name, value in values.items()}
 
@@ -153,8 +147,8 @@ class DistributedSampler(Sampler):
         self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False
     ):
         self.dataset = dataset
-        self.num_replicas = communication.get_group_size() if num_replicas is None else num_replicas
-        self.rank = communication.get_rank() if rank is None else rank
+        self.num_replicas = get_world_size() if num_replicas is None else num_replicas
+        self.rank = get_rank() if rank is None else rank
         self.shuffle, self.seed, self.epoch = shuffle, seed, 0
         self.drop_last = drop_last
         share = len(dataset) / self.num_replicas
@@ -909,6 +903,22 @@ def _is_buffer(name, parameter):
     return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
 
 
+def _with_torch_names(module, pairs, prefix):
+    names = torch_names(module, [name for name, _ in pairs])
+    return [(".".join(filter(None, (prefix, names[name]))), value) for name, value in pairs]
+
+
+def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
+    """torch's names and the buffers, the running statistics among them."""
+    pairs = [
+        (name, parameter)
+        for name, parameter in module.parameters_and_names(expand=recurse)
+        if _is_buffer(name, parameter)
+    ]
+    pairs += module.named_buffers("", recurse, remove_duplicate)
+    yield from _with_torch_names(module, pairs, prefix)
+
+
 def answers_itself(module, method):
     """What is no Cell, or is one with a method of its own of this name; super() has none."""
     if isinstance(module, super):
@@ -1117,6 +1127,97 @@ def load_scheduler_state_dict(scheduler, state_dict):
         ops.assign(lr, Tensor(value, lr.dtype))
 
 
+def device_index(device):
+    """The number in a device name such as cuda:1, None without one."""
+    number = device.partition(":")[2]
+    return int(number) if number else None
+
+
+_REDUCED = (mindspore.float32, mindspore.int32)  # what AllReduce takes on every device
+
+
+_IN_NUMPY = {"sum": "sum", "max": "max", "min": "min", "prod": "prod", "avg": "mean"}
+
+
+def _gathered_bytes(data, group=None):
+    """The bytes of every process, in the order of ranks; they may differ in length."""
+    size = np.frombuffer(np.int64(len(data)).tobytes(), np.int32)
+    sizes = ops.AllGather(_world(group))(Tensor(size.copy())).asnumpy().view(np.int64)
+    padded = np.zeros((int(sizes.max()) + 3) // 4 * 4 or 4, np.uint8)
+    padded[: len(data)] = np.frombuffer(data, np.uint8)
+    whole = ops.AllGather(_world(group))(Tensor(padded.view(np.int32))).asnumpy()
+    parts = whole.view(np.uint8).reshape(len(sizes), -1)
+    return [part[:length].tobytes() for part, length in zip(parts, sizes, strict=True)]
+
+
+def _gathered(tensor, group=None):
+    """The tensors of every process as numpy arrays, of any type, exact."""
+    array = tensor.asnumpy()
+    parts = _gathered_bytes(array.tobytes(), group)
+    return [np.frombuffer(part, array.dtype).reshape(array.shape) for part in parts]
+
+
+def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
+    """The sum (maximum, ...) of this tensor over all processes."""
+    if not in_group():
+        return tensor
+    if op == ops.ReduceOp.SUM and tensor.dtype in _REDUCED:
+        shape = tensor.shape
+        return ops.AllReduce(op, _world(group))(tensor.reshape(-1)).reshape(shape)
+    # On CPU AllReduce only sums, and takes no float64, int64 or float16: reduce in every process.
+    every = np.stack(_gathered(tensor, group))
+    reduced = getattr(np, _IN_NUMPY[op])(every, axis=0)
+    return Tensor(np.asarray(reduced, every.dtype), tensor.dtype)
+
+
+def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
+    """The tensor of process src."""
+    if not in_group():
+        return tensor
+    root = src if group_src is None else group_src
+    if tensor.dtype in _REDUCED:
+        shape = tensor.shape
+        return ops.Broadcast(root, _world(group))((tensor.reshape(-1),))[0].reshape(shape)
+    return Tensor(_gathered(tensor, group)[root], tensor.dtype)
+
+
+def _launched():
+    """Whether msrun started this process; then torchrun's variables say what msrun's do.
+
+    msrun's scheduler runs the program too, until it joins the group.
+    """
+    environment = os.environ
+    if environment.get("MS_ROLE") not in ("MS_WORKER", "MS_SCHED"):
+        return False
+    size = environment.get("MS_WORKER_NUM", "1")
+    names = {
+        "RANK": environment.get("RANK_ID"),
+        "LOCAL_RANK": environment.get("DEVICE_ID", "0"),
+        "WORLD_SIZE": size,
+        "LOCAL_WORLD_SIZE": size,  # with several nodes, export LOCAL_WORLD_SIZE for msrun
+        "MASTER_ADDR": environment.get("MS_SCHED_HOST"),
+        "MASTER_PORT": environment.get("MS_SCHED_PORT"),
+    }
+    for name, value in names.items():
+        if value is not None:
+            environment.setdefault(name, value)
+    return True
+
+
+LAUNCHED = _launched()
+
+
+_HOW_TO_LAUNCH = "start it with `msrun --worker_num=N --local_worker_num=N --join=True SCRIPT ...`"
+
+
+class _Group:
+    """MindSpore's group stays to the end: it cannot be formed again. A group of one process needs
+    no launcher.
+    """
+
+    formed = False
+
+
 def init_process_group(
     backend=None,
     init_method=None,
@@ -1129,34 +1230,70 @@ def init_process_group(
     device_id=None,
     _ranks=None,
 ):
-    """Join the processes that msrun started; gradients are averaged over them."""
+    """Join the processes that msrun started."""
+    if not LAUNCHED:
+        if world_size > 1:
+            raise RuntimeError(f"a group of {world_size} processes is wanted: {_HOW_TO_LAUNCH}")
+        _Group.formed = True
+        return
+    _Group.formed = True
+    if communication.GlobalComm.INITED:
+        return
     communication.init()
+    atexit.register(communication.release)
     mindspore.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    size, place = communication.get_group_size(), communication.get_rank()
+    if world_size not in (-1, size) or rank not in (-1, place):
+        raise RuntimeError(
+            f"the program asks for rank {rank} of {world_size}, and msrun started rank {place} of "
+            f"{size}: let the program take both from the launcher; with several nodes, export "
+            "LOCAL_WORLD_SIZE, the processes on each node"
+        )
+
+
+def is_initialized():
+    return _Group.formed
+
+
+def in_group():
+    """Whether there are other processes to talk to."""
+    return _Group.formed and communication.GlobalComm.INITED
 
 
 def _world(group):
     return communication.GlobalComm.WORLD_COMM_GROUP if group is None else group
 
 
-def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
-    """The sum (maximum, ...) of this tensor over all processes."""
-    if tensor.dtype == mindspore.float64:
-        # AllReduce takes no float64: gather its bits, and reduce them in every process.
-        bits = Tensor(tensor.asnumpy().reshape(-1).view(np.int32))
-        gathered = ops.AllGather(_world(group))(bits).asnumpy().view(np.float64)
-        return Tensor(getattr(np, op)(gathered.reshape(-1, *tensor.shape), axis=0))
-    return ops.AllReduce(op, _world(group))(tensor)
+def get_world_size(group=None):
+    """How many processes there are."""
+    if in_group():
+        return communication.get_group_size(_world(group))
+    if _Group.formed:
+        return 1
+    raise RuntimeError("there is no process group: call init_process_group first")
 
 
-def barrier(group=None, async_op=False, device_ids=None):
-    """Wait until every process is here."""
-    ops.AllReduce(ops.ReduceOp.SUM, _world(group))(Tensor([0.0], mindspore.float32)).asnumpy()
+def get_rank(group=None):
+    """The number of this process."""
+    if in_group():
+        return communication.get_rank(_world(group))
+    if _Group.formed:
+        return 0
+    raise RuntimeError("there is no process group: call init_process_group first")
 
 
 def destroy_process_group(group=None):
     """Leave together: msrun takes a process that goes before the others for a failed one."""
-    barrier()
-    communication.release()
+    if in_group():
+        barrier()
+    _Group.formed = False
+
+
+def barrier(group=None, async_op=False, device_ids=None):
+    """Wait until every process is here."""
+    if in_group():
+        one = mindspore.Tensor([0.0], mindspore.float32)
+        mindspore.ops.AllReduce(mindspore.ops.ReduceOp.SUM, _world(group))(one).asnumpy()
 
 
 # Steps built so far, the latest last: what stood around the forward function, and the step.
@@ -1279,7 +1416,19 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
 
     def step_in_mode(*inputs):
         graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
-        return compiled(*inputs) if graph else eager(*inputs)
+        run = compiled if graph else eager
+        averaging = averaging_of(weights or ())
+        if not averaging:
+            return run(*inputs)
+        for one in averaging:
+            one.before_forward()
+            one.in_step = True
+        try:
+            values, gradients = run(*inputs)
+        finally:
+            for one in averaging:
+                one.in_step = False
+        return values, mindspore.mutable(tuple(averaged(weights, gradients)))
 
     return step_in_mode
 
@@ -1287,6 +1436,24 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
 def _parameters_of(around):
     cells = [value for value in around.values() if isinstance(value, nn.Cell)]
     return [parameter for cell in cells for parameter in cell.get_parameters()]
+
+
+def averaging_of(parameters):
+    """What a DistributedDataParallel around these parameters does; several processes have it."""
+    found = [getattr(parameter, "averaging", None) for parameter in parameters]
+    return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def averaged(parameters, gradients):
+    """Gradients of replicated parameters as their mean over the processes, others as they are."""
+    gradients = list(gradients)
+    owners = [getattr(parameter, "averaging", None) for parameter in parameters]
+    for one in averaging_of(parameters):
+        places = [place for place, owner in enumerate(owners) if owner is one]
+        means = one.average([gradients[place] for place in places])
+        for place, mean in zip(places, means, strict=True):
+            gradients[place] = mean
+    return gradients
 
 
 def _are_lost(whole, gradients, comparable):
@@ -1421,6 +1588,115 @@ def _name_apart(around):
 def update(optimizer, gradients):
     """optimizer(gradients), but parameters that are frozen or have no gradient stay as they are."""
     return apply_to_reached(optimizer, gradients, optimizer)
+
+
+_BUCKET = 25 * 2**20  # values that go over the wire in one piece, as torch has it
+
+
+class DataParallel(nn.Cell):
+    """A network under the name `module`. A process of MindSpore has one device: the batch stays
+    whole.
+    """
+
+    def __init__(self, module, device_ids=None, output_device=None, dim=0):
+        super().__init__(auto_prefix=False)
+        self.module = module
+        self.training = module.training
+
+    def construct(self, *inputs, **options):
+        return self.module(*inputs, **options)
+
+
+class DistributedDataParallel(DataParallel):
+    """All processes start from the weights of the first, and average their gradients."""
+
+    def __init__(
+        self,
+        module,
+        device_ids=None,
+        output_device=None,
+        dim=0,
+        broadcast_buffers=True,
+        init_sync=True,
+        process_group=None,
+        **options,
+    ):
+        super().__init__(module)
+        self.averaging = None
+        if not in_group() or get_world_size() == 1:
+            return
+        buffers = [buffer for _, buffer in named_buffers(module)]
+        if init_sync:
+            _take_from_first([*module.get_parameters(), *buffers])
+        synchronised = buffers if broadcast_buffers in (True, None) else []
+        self.averaging = _Averaging(get_world_size(), synchronised)
+        for parameter in module.get_parameters():
+            parameter.averaging = self.averaging
+
+    def __call__(self, *inputs, **options):
+        if self.averaging is not None:
+            self.averaging.before_forward()
+        return super().__call__(*inputs, **options)
+
+    def no_sync(self):
+        """Gradients are averaged every time: the sum of averages is the average of sums."""
+        return contextlib.nullcontext()
+
+
+class _Averaging:
+    """What the processes do for the parameters that carry it; value_and_grad and backward ask."""
+
+    def __init__(self, size, buffers):
+        self.size, self.buffers = size, buffers
+        self.in_step = False
+
+    def before_forward(self):
+        """Buffers are those of the first process, once before each forward pass."""
+        if self.buffers and not self.in_step:
+            _take_from_first(self.buffers)
+
+    def average(self, gradients):
+        """The mean of each gradient over the processes, several in one piece."""
+        averaged = list(gradients)
+        for piece in _pieces(gradients):
+            flat = ops.cat([gradients[place].reshape(-1) for place in piece])
+            means = all_reduce(flat.astype(mindspore.float32)) / self.size
+            start = 0
+            for place in piece:
+                old = gradients[place]
+                part = means[start : start + old.size]
+                averaged[place] = part.reshape(old.shape).astype(old.dtype)
+                start += old.size
+        return averaged
+
+
+def _pieces(tensors):
+    """Places of tensors that go over the wire together."""
+    pieces, space = [], {}
+    for place, tensor in enumerate(tensors):
+        known = space.get(tensor.dtype)
+        if known is None or known[1] < tensor.size:
+            known = space[tensor.dtype] = [[], _BUCKET]
+            pieces.append(known[0])
+        known[0].append(place)
+        known[1] -= tensor.size
+    return pieces
+
+
+def _take_from_first(parameters):
+    """Every process gets the values of the first."""
+    values = [p.value() if isinstance(p, mindspore.Parameter) else p for p in parameters]
+    for piece in _pieces(values):
+        flat = broadcast(ops.cat([values[place].reshape(-1) for place in piece]), src=0)
+        start = 0
+        for place in piece:
+            size, parameter = values[place].size, parameters[place]
+            value = flat[start : start + size].reshape(parameter.shape)
+            if isinstance(parameter, mindspore.Parameter):
+                ops.assign(parameter, value)
+            else:
+                parameter.assign_value(value)
+            start += size
 
 
 def recorded_gradients(function, inputs, weights):
@@ -1670,24 +1946,6 @@ def mixed_precision(model, enabled=True, dtype=mindspore.float16):
     if enabled and level != "O0" and not getattr(model, "_uses_mixed_precision", False):
         mindspore.amp.auto_mixed_precision(model, amp_level=level, dtype=dtype)
         model._uses_mixed_precision = True
-
-
-class GradientReducer:
-    """Averages gradients over all processes; with one process it passes them on."""
-
-    def __init__(self, parameters):
-        try:
-            size = mindspore.communication.get_group_size()
-        except RuntimeError:
-            size = 1
-        self.reduce = None
-        if size > 1:
-            self.reduce = nn.DistributedGradReducer(parameters, mean=True, degree=size)
-
-    def __call__(self, gradients):
-        if self.reduce is None:
-            return gradients
-        return mindspore.mutable(self.reduce(gradients))
 
 
 class GradScaler:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import mindspore
-from mindspore import Parameter, communication, nn, ops
+from mindspore import Parameter, nn, ops
 from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
 import ms_migrate_helpers as helpers
@@ -63,7 +63,7 @@ def setup_distributed(args: argparse.Namespace) -> tuple[str, int, int]:
     if device.partition(':')[0] == "cuda":
         device = "cuda"
     helpers.init_process_group(backend="nccl" if device.partition(':')[0] == "cuda" else "gloo")
-    return device, communication.get_rank(), communication.get_group_size()
+    return device, helpers.get_rank(), helpers.get_world_size()
 
 
 def parameter_groups(model: nn.Cell, weight_decay: float) -> list[dict[str, Any]]:
@@ -106,10 +106,8 @@ def train_one_epoch(
         return scaler.scale(loss), output, loss
 
     grad_step = helpers.value_and_grad(forward_step, None, optimizer.parameters, has_aux=True)
-    reduce_gradients = helpers.GradientReducer(optimizer.parameters)
     for step, (images, target) in enumerate(loader):
         (_, output, loss), grads = grad_step(images, target)
-        grads = reduce_gradients(grads)
         if args.clip_grad > 0:
             # The norm means something only after the loss scale is out of the gradients.
             grads = scaler.unscale(grads)
@@ -198,6 +196,11 @@ def main() -> None:
 
     # Checkpoints hold the bare model: they load with or without DistributedDataParallel.
     bare_model = model
+    if args.distributed:
+        model = helpers.DistributedDataParallel(
+            model,
+            device_ids=[helpers.device_index(device)] if device.partition(':')[0] == "cuda" else None,
+        )
 
     for epoch in range(start_epoch, args.stop_epoch or args.epochs):
         # A seed per epoch: a resumed run then sees the order and the crops it would have seen.

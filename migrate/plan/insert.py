@@ -279,9 +279,9 @@ class StepRewriter(InputBlocks):
         test = self._condition(plan, old)
         paired = any(p.instead is plan for block in self.plans.by_block.values() for p in block)
         ready = None if paired else test
-        prepared = preparation(plan, function, loss, self.spelling, self.plans.distributed, ready)
+        prepared = preparation(plan, function, loss, self.spelling, ready)
         self.before.setdefault(id(plan.anchor), [])
-        made = backward_statements(plan, loss, self.plans.distributed, test)
+        made = backward_statements(plan, loss, test)
         lists = [cst.parse_statement(line) for line in self.hoisted.get(id(plan), [])]
         prepared = [*lists, *prepared]
         if plan.unconditional:
@@ -315,15 +315,11 @@ class StepRewriter(InputBlocks):
         inner = [s for s in region if id(s) not in self.casts and not is_gone(s)]
         losses = [self.losses[id(one.backward.call)] for one in (plan, other)]
         function = forward_function(other, inner, losses[1])
-        reduce = self.plans.distributed
-        prepared = preparation(other, function, losses[1], self.spelling, reduce)
+        prepared = preparation(other, function, losses[1], self.spelling)
         self.before[id(plan.anchor)] += prepared
         test = self._condition(plan, old)
         assert test is not None
-        lines = [
-            gradient_lines(one, loss, reduce)
-            for one, loss in zip((plan, other), losses, strict=True)
-        ]
+        lines = [gradient_lines(one, loss) for one, loss in zip((plan, other), losses, strict=True)]
         made = in_branches(test, *lines)
         return [made.with_changes(leading_lines=getattr(old[0], "leading_lines", ()))]
 

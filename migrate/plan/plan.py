@@ -51,7 +51,7 @@ from migrate.syntax.ast_index import nodes_of
 
 def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     """Plan every function of the file that calls backward()."""
-    plans = Plans(distributed=_is_distributed(tree))
+    plans = Plans()
     if "backward" not in _attributes(tree) and not any(
         usage.api == GRAD for usage in context.usages.values()
     ):
@@ -164,17 +164,6 @@ def _freed(siblings: list[StepPlan], backward: Backward) -> set[int]:
 
 def _attributes(tree: ast.Module) -> set[str]:
     return {node.attr for node in nodes_of(tree, ast.Attribute)}
-
-
-def _is_distributed(tree: ast.Module) -> bool:
-    return any(
-        "distributed" in (getattr(node, "module", None) or "")
-        or any(
-            "distributed" in alias.name or "DistributedDataParallel" in alias.name
-            for alias in node.names
-        )
-        for node in nodes_of(tree, ast.Import, ast.ImportFrom)
-    )
 
 
 def _plan(

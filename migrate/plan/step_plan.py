@@ -52,7 +52,6 @@ class Plans:
     statements: dict[int, tuple[str, StepPlan, str]] = field(default_factory=dict)
     handled: set[int] = field(default_factory=set)  # calls that the ordinary rewriting leaves alone
     gradients: list[InputGradients] = field(default_factory=list)  # of plain tensors
-    distributed: bool = False
     accumulates: bool = False  # some step lets gradients add up
     taped: bool = False  # gradients are recorded while the program runs
     on_parameters: bool = False  # gradients are kept at the parameters, as torch does

@@ -45,7 +45,6 @@ def preparation(
     function: cst.FunctionDef,
     loss: cst.BaseExpression,
     spelling: ImportPlanner,
-    reduce: bool,
     test: cst.BaseExpression | None = None,
 ) -> list[Statement]:
     """What stands in front of the loop: the forward function and the function that
@@ -58,9 +57,6 @@ def preparation(
     statements: list[Statement] = [cst.parse_statement(gradient)]
     if plan.accumulates and plan.owns_store:
         statements.append(cst.parse_statement(f"{plan.store_name} = {_store(plan, spelling)}"))
-    if reduce and plan.owns_store:
-        reducer = f"{_reducer(plan)} = {spelling.name('helpers.GradientReducer')}({weights})"
-        statements.append(cst.parse_statement(reducer))
     if test is not None and plan.settled and plan.instead is None:
         # Without training there may be no optimizer either.
         statements = [cst.If(test=test, body=cst.IndentedBlock(statements))]
@@ -70,10 +66,10 @@ def preparation(
 
 
 def backward_statements(
-    plan: StepPlan, loss: cst.BaseExpression, reduce: bool, test: cst.BaseExpression | None = None
+    plan: StepPlan, loss: cst.BaseExpression, test: cst.BaseExpression | None = None
 ) -> list[Statement]:
     """In place of `loss.backward()`; with a test, gradients are computed only where it holds."""
-    lines = gradient_lines(plan, loss, reduce)
+    lines = gradient_lines(plan, loss)
     if test is not None:
         target = lines[0].partition(f", {plan.grads_name} = ")[0]
         plain = f"{target.strip('()')} = {plan.forward_name}({', '.join(plan.parameters)})"
@@ -92,16 +88,13 @@ def in_branches(test: cst.BaseExpression, lines: list[str], others: list[str]) -
     return cst.If(test=test, body=body, orelse=cst.Else(orelse))
 
 
-def gradient_lines(plan: StepPlan, loss: cst.BaseExpression, reduce: bool) -> list[str]:
+def gradient_lines(plan: StepPlan, loss: cst.BaseExpression) -> list[str]:
     """The call that gives the loss and its gradients."""
     aux = _aux(plan, loss)
     target = code(loss) if isinstance(loss, cst.Name) else "_"
     if aux:
         target = f"({', '.join([target, *aux])})"
-    lines = [f"{target}, {plan.grads_name} = {plan.grad_name}({', '.join(plan.parameters)})"]
-    if reduce:
-        lines.append(f"{plan.grads_name} = {_reducer(plan)}({plan.grads_name})")
-    return lines
+    return [f"{target}, {plan.grads_name} = {plan.grad_name}({', '.join(plan.parameters)})"]
 
 
 def _store(plan: StepPlan, spelling: ImportPlanner) -> str:
@@ -115,10 +108,6 @@ def _store(plan: StepPlan, spelling: ImportPlanner) -> str:
 
 def _aux(plan: StepPlan, loss: cst.BaseExpression) -> list[str]:
     return [name for name in plan.outputs if name != code(loss)]
-
-
-def _reducer(plan: StepPlan) -> str:
-    return f"reduce_{plan.store_name}"
 
 
 def gradients(plan: StepPlan) -> str:

@@ -37,7 +37,6 @@ from migrate.resolve.values import (
     join,
     options_of,
 )
-from migrate.table import Entry
 
 _REGISTER = frozenset(
     f"torch.nn.Module.{name}"
@@ -102,15 +101,7 @@ class Calls(Expressions):
 
     def _inside_wrappers(self, options: tuple[Value, ...]) -> tuple[Value, ...]:
         """DataParallel(net) gives what net gives: the wrapper itself has nothing to add."""
-        inner = tuple(
-            option
-            for option in options
-            if not (
-                isinstance(option, Instance)
-                and isinstance(option.cls, str)
-                and _is_wrapper(self.table.get(option.cls))
-            )
-        )
+        inner = tuple(option for option in options if not self.is_wrapper(option))
         return inner or options
 
     def _register(self, method: Method, values: list[Value]) -> None:
@@ -283,11 +274,11 @@ class Calls(Expressions):
             return UNKNOWN
         if entry.torch in CONTAINERS:
             return self._container(entry.torch, node, values)
-        if entry.kind == "class" and _is_wrapper(entry):
-            wrapped = values[0] if values else keywords.get("module", UNKNOWN)
-            return join(named_instance(entry.torch), wrapped)
         if entry.kind == "class":
-            return named_instance(entry.torch)
+            made = named_instance(entry.torch)
+            if not self.is_wrapper(made):
+                return made
+            return join(made, values[0] if values else keywords.get("module", UNKNOWN))
         if name.startswith("torch.nn.init.") and node.args:
             self._believe_layer(node.args[0])
         forms = fitting_overloads(entry, values, keywords, node)
@@ -344,11 +335,6 @@ def _is_self_attribute(node: ast.expr) -> bool:
 
 def _is_true(value: Value | None) -> bool:
     return isinstance(value, Known) and value.value is True
-
-
-def _is_wrapper(entry: Entry | None) -> bool:
-    """A class whose object becomes the network that it was given."""
-    return entry is not None and entry.kind == "class" and entry.main.emit == "{module}"
 
 
 __all__ = ["MODULE", "Calls"]

@@ -145,7 +145,23 @@ class Members:
                 found.append(api)
         if found:
             self.record(node, found[0], "call" if form == "call" else "attribute", tuple(found[1:]))
+        if name == "module" and found:
+            return self._wrapped(owner) or result
         return result
+
+    def _wrapped(self, owner: Value) -> Value | None:
+        """The network in DistributedDataParallel(net): what else the wrapper's value can be."""
+        result: Value | None = None
+        for option in options_of(owner):
+            if not self.is_wrapper(option):
+                result = option if result is None else join(result, option)
+        return result
+
+    def is_wrapper(self, value: Value) -> bool:
+        """An object of a class that calls the network that it was given."""
+        cls = value.cls if isinstance(value, Instance) else None
+        entry = self.table.get(cls) if isinstance(cls, str) else None
+        return entry is not None and entry.kind == "class" and entry.main.returns == "{module}"
 
     def member(self, owner: Value, name: str) -> tuple[Value, str]:
         """The value of a member, and its torch name if torch defines it."""

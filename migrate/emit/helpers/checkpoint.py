@@ -44,7 +44,7 @@ def save(obj, f):
 
     structure = json.dumps(describe(obj)).encode()
     tensors.append({"name": "structure", "data": Tensor(np.frombuffer(structure, np.uint8).copy())})
-    aside = f"{os.fspath(f)}.saving.ckpt"
+    aside = f"{os.fspath(f)}.{os.getpid()}.ckpt"
     mindspore.save_checkpoint(tensors, aside)
     os.replace(aside, f)
 
@@ -82,19 +82,11 @@ def load(f, map_location=None, weights_only=None):
             raise ValueError(
                 f"{f} is a torch checkpoint: convert it with `ms-migrate weights` first"
             )
-    path = os.fspath(f)
-    if not path.endswith(".ckpt"):
-        # MindSpore insists on the ending.
-        link = f"{path}.loading.ckpt"
-        if os.path.lexists(link):
-            os.remove(link)
-        os.symlink(os.path.abspath(path), link)
-        try:
-            values = mindspore.load_checkpoint(link)
-        finally:
-            os.remove(link)
-    else:
-        values = mindspore.load_checkpoint(path)
+    # MindSpore insists on the ending; several processes may load the same file.
+    with tempfile.TemporaryDirectory() as folder:
+        link = os.path.join(folder, "loaded.ckpt")
+        os.symlink(os.path.abspath(f), link)
+        values = mindspore.load_checkpoint(link)
     if "structure" not in values:
         return {_torch_name(name, values): value for name, value in values.items()}
 

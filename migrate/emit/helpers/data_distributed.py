@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from mindspore import communication
 
 from migrate.emit.helpers.data_samplers import Sampler
+from migrate.emit.helpers.train_distributed import get_rank, get_world_size
 
 
 class DistributedSampler(Sampler):
@@ -15,8 +15,8 @@ class DistributedSampler(Sampler):
         self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False
     ):
         self.dataset = dataset
-        self.num_replicas = communication.get_group_size() if num_replicas is None else num_replicas
-        self.rank = communication.get_rank() if rank is None else rank
+        self.num_replicas = get_world_size() if num_replicas is None else num_replicas
+        self.rank = get_rank() if rank is None else rank
         self.shuffle, self.seed, self.epoch = shuffle, seed, 0
         self.drop_last = drop_last
         share = len(dataset) / self.num_replicas

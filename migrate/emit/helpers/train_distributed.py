@@ -1,10 +1,46 @@
 """torch.distributed on mindspore.communication; msrun starts the processes."""
 
+import atexit
 import os
 
 import mindspore
-import numpy as np
-from mindspore import Tensor, communication, ops
+from mindspore import communication
+
+
+def _launched():
+    """Whether msrun started this process; then torchrun's variables say what msrun's do.
+
+    msrun's scheduler runs the program too, until it joins the group.
+    """
+    environment = os.environ
+    if environment.get("MS_ROLE") not in ("MS_WORKER", "MS_SCHED"):
+        return False
+    size = environment.get("MS_WORKER_NUM", "1")
+    names = {
+        "RANK": environment.get("RANK_ID"),
+        "LOCAL_RANK": environment.get("DEVICE_ID", "0"),
+        "WORLD_SIZE": size,
+        "LOCAL_WORLD_SIZE": size,  # with several nodes, export LOCAL_WORLD_SIZE for msrun
+        "MASTER_ADDR": environment.get("MS_SCHED_HOST"),
+        "MASTER_PORT": environment.get("MS_SCHED_PORT"),
+    }
+    for name, value in names.items():
+        if value is not None:
+            environment.setdefault(name, value)
+    return True
+
+
+LAUNCHED = _launched()
+
+_HOW_TO_LAUNCH = "start it with `msrun --worker_num=N --local_worker_num=N --join=True SCRIPT ...`"
+
+
+class _Group:
+    """MindSpore's group stays to the end: it cannot be formed again. A group of one process needs
+    no launcher.
+    """
+
+    formed = False
 
 
 def init_process_group(
@@ -19,54 +55,79 @@ def init_process_group(
     device_id=None,
     _ranks=None,
 ):
-    """Join the processes that msrun started; gradients are averaged over them."""
+    """Join the processes that msrun started."""
+    if not LAUNCHED:
+        if world_size > 1:
+            raise RuntimeError(f"a group of {world_size} processes is wanted: {_HOW_TO_LAUNCH}")
+        _Group.formed = True
+        return
+    _Group.formed = True
+    if communication.GlobalComm.INITED:
+        return
     communication.init()
+    atexit.register(communication.release)
     mindspore.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    size, place = communication.get_group_size(), communication.get_rank()
+    if world_size not in (-1, size) or rank not in (-1, place):
+        raise RuntimeError(
+            f"the program asks for rank {rank} of {world_size}, and msrun started rank {place} of "
+            f"{size}: let the program take both from the launcher; with several nodes, export "
+            "LOCAL_WORLD_SIZE, the processes on each node"
+        )
 
 
-def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-    """Run fn for this process only: msrun has started one process a rank already."""
-    fn(int(os.environ.get("RANK_ID", "0")), *args)
+def is_initialized():
+    return _Group.formed
+
+
+def in_group():
+    """Whether there are other processes to talk to."""
+    return _Group.formed and communication.GlobalComm.INITED
 
 
 def _world(group):
     return communication.GlobalComm.WORLD_COMM_GROUP if group is None else group
 
 
-def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
-    """The sum (maximum, ...) of this tensor over all processes."""
-    if tensor.dtype == mindspore.float64:
-        # AllReduce takes no float64: gather its bits, and reduce them in every process.
-        bits = Tensor(tensor.asnumpy().reshape(-1).view(np.int32))
-        gathered = ops.AllGather(_world(group))(bits).asnumpy().view(np.float64)
-        return Tensor(getattr(np, op)(gathered.reshape(-1, *tensor.shape), axis=0))
-    return ops.AllReduce(op, _world(group))(tensor)
+def get_world_size(group=None):
+    """How many processes there are."""
+    if in_group():
+        return communication.get_group_size(_world(group))
+    if _Group.formed:
+        return 1
+    raise RuntimeError("there is no process group: call init_process_group first")
 
 
-def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
-    """The tensor of process src."""
-    root = src if group_src is None else group_src
-    return ops.Broadcast(root, _world(group))((tensor,))[0]
+def get_rank(group=None):
+    """The number of this process."""
+    if in_group():
+        return communication.get_rank(_world(group))
+    if _Group.formed:
+        return 0
+    raise RuntimeError("there is no process group: call init_process_group first")
 
 
-def all_gather(tensor_list, tensor, group=None, async_op=False):
-    """Put the tensor of each process into tensor_list."""
-    gathered = ops.AllGather(_world(group))(tensor.expand_dims(0))
-    for rank in range(len(tensor_list)):
-        tensor_list[rank] = gathered[rank]
+def device_count():
+    """Devices that a process of torch would see: here each process of the node has one."""
+    return int(os.environ["LOCAL_WORLD_SIZE"]) if LAUNCHED else 1
 
 
-def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
-    """The tensors of all processes, one after the other, in the shape of output_tensor."""
-    return ops.AllGather(_world(group))(input_tensor).reshape(output_tensor.shape)
-
-
-def barrier(group=None, async_op=False, device_ids=None):
-    """Wait until every process is here."""
-    ops.AllReduce(ops.ReduceOp.SUM, _world(group))(Tensor([0.0], mindspore.float32)).asnumpy()
+def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
+    """Run fn for this process only: msrun has started one process a rank already."""
+    if not LAUNCHED and nprocs > 1:
+        raise RuntimeError(f"{nprocs} processes are wanted: {_HOW_TO_LAUNCH}")
+    fn(int(os.environ["LOCAL_RANK"]) if LAUNCHED else 0, *args)
 
 
 def destroy_process_group(group=None):
     """Leave together: msrun takes a process that goes before the others for a failed one."""
-    barrier()
-    communication.release()
+    if in_group():
+        barrier()
+    _Group.formed = False
+
+
+def barrier(group=None, async_op=False, device_ids=None):
+    """Wait until every process is here."""
+    if in_group():
+        one = mindspore.Tensor([0.0], mindspore.float32)
+        mindspore.ops.AllReduce(mindspore.ops.ReduceOp.SUM, _world(group))(one).asnumpy()

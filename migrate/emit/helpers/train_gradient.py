@@ -129,7 +129,19 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
 
     def step_in_mode(*inputs):
         graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
-        return compiled(*inputs) if graph else eager(*inputs)
+        run = compiled if graph else eager
+        averaging = averaging_of(weights or ())
+        if not averaging:
+            return run(*inputs)
+        for one in averaging:
+            one.before_forward()
+            one.in_step = True
+        try:
+            values, gradients = run(*inputs)
+        finally:
+            for one in averaging:
+                one.in_step = False
+        return values, mindspore.mutable(tuple(averaged(weights, gradients)))
 
     return step_in_mode
 
@@ -137,6 +149,24 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
 def _parameters_of(around):
     cells = [value for value in around.values() if isinstance(value, nn.Cell)]
     return [parameter for cell in cells for parameter in cell.get_parameters()]
+
+
+def averaging_of(parameters):
+    """What a DistributedDataParallel around these parameters does; several processes have it."""
+    found = [getattr(parameter, "averaging", None) for parameter in parameters]
+    return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def averaged(parameters, gradients):
+    """Gradients of replicated parameters as their mean over the processes, others as they are."""
+    gradients = list(gradients)
+    owners = [getattr(parameter, "averaging", None) for parameter in parameters]
+    for one in averaging_of(parameters):
+        places = [place for place, owner in enumerate(owners) if owner is one]
+        means = one.average([gradients[place] for place in places])
+        for place, mean in zip(places, means, strict=True):
+            gradients[place] = mean
+    return gradients
 
 
 def _are_lost(whole, gradients, comparable):

@@ -3,7 +3,7 @@
 import os
 
 import mindspore
-from mindspore import nn, ops
+from mindspore import ops
 
 from migrate.emit.helpers.train_gradient import update
 from migrate.emit.helpers.train_reach import mark_missing, with_zeros
@@ -141,24 +141,6 @@ def cast_within(context, model):
     """Let a model compute as a kept autocast() says; any other context says nothing."""
     if isinstance(context, Autocast):
         mixed_precision(model, context.enabled, context.dtype)
-
-
-class GradientReducer:
-    """Averages gradients over all processes; with one process it passes them on."""
-
-    def __init__(self, parameters):
-        try:
-            size = mindspore.communication.get_group_size()
-        except RuntimeError:
-            size = 1
-        self.reduce = None
-        if size > 1:
-            self.reduce = nn.DistributedGradReducer(parameters, mean=True, degree=size)
-
-    def __call__(self, gradients):
-        if self.reduce is None:
-            return gradients
-        return mindspore.mutable(self.reduce(gradients))
 
 
 class GradScaler:

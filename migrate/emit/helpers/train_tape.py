@@ -13,6 +13,8 @@ from mindspore._c_expression import run_backward
 from mindspore.experimental import optim
 from mindspore.graph.api import _no_grad, _pynative_executor
 
+from migrate.emit.helpers.train_gradient import averaged
+
 _trained: weakref.WeakSet = weakref.WeakSet()  # optimizers: their parameters get the gradients
 
 
@@ -52,10 +54,29 @@ def backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs=
     start = ops.ones_like(loss) if gradient is None else gradient
     ways = (bool(retain_graph), False, tuple(parameters), True)
     found = run_backward((loss,), (start,), *ways, accumulate_grad=False)
+    found = _averaged_where_used(parameters, found)
     for parameter, new in zip(parameters, found, strict=True):
         if new is not None:
             old = getattr(parameter, "grad", None)
             parameter.grad = new if old is None else old + new
+
+
+def _averaged_where_used(parameters, found):
+    """The mean over the processes of what some process used; None of what none did."""
+    owners = [getattr(parameter, "averaging", None) for parameter in parameters]
+    replicated = [place for place, owner in enumerate(owners) if owner is not None]
+    if not replicated:
+        return found
+    used = [float(found[place] is not None) for place in replicated]
+    by_any = owners[replicated[0]].average([mindspore.Tensor(used, mindspore.float32)])[0].asnumpy()
+    places = [place for place, any_used in zip(replicated, by_any, strict=True) if any_used]
+    whole = {
+        place: ops.zeros_like(parameters[place]) if found[place] is None else found[place]
+        for place in places
+    }
+    means = averaged([parameters[place] for place in places], list(whole.values()))
+    whole = dict(zip(places, means, strict=True))
+    return [whole.get(place, old) for place, old in enumerate(found)]
 
 
 class no_grad(_no_grad):

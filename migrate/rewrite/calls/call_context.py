@@ -83,6 +83,12 @@ class CallContext(References):
         if isinstance(partner, ast.Assign):
             self._variable_of[id(partner.value)] = partner.targets[0]
 
+    def _changes_argument(self, node: cst.Call) -> bool:
+        """`dist.broadcast(p.data, 0)`: the row says that it changes its first argument."""
+        usage = self.context.usage(getattr(self.partner(node), "func", None))
+        entry = self.table.get(usage.api) if usage is not None else None
+        return entry is not None and entry.inplace
+
     def visit_Call(self, node: cst.Call) -> None:
         super().visit_Call(node)
         self._note_optimizer(self.partner(node))
@@ -91,7 +97,8 @@ class CallContext(References):
             if isinstance(node.func, cst.Attribute)
             else getattr(node.func, "value", "")
         )
-        if isinstance(name, str) and name.endswith("_") and not name.startswith("_"):
+        named_so = isinstance(name, str) and name.endswith("_") and not name.startswith("_")
+        if named_so or self._changes_argument(node):
             changed = [node.func.value] if isinstance(node.func, cst.Attribute) else []
             changed += [node.args[0].value] if node.args else []
             self._raw_data |= {id(part) for part in map(subscripted, changed) if is_data(part)}

@@ -62,7 +62,7 @@ def main(folder):
     np.savez(
         f"{folder}/rank{rank}.npz",
         *moved,
-        loss=loss.item(),
+        losses=[loss.item()],
         mean=total.item() / size,
         first=seen[0],
         second=seen[1],
