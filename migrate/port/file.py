@@ -14,6 +14,7 @@ from migrate.graph_mode.watched_settings import HELPER as WATCH_SETTINGS
 from migrate.graph_mode.watched_settings import changes_settings, with_helper_import
 from migrate.pipeline import Pass, all_passes
 from migrate.pipeline.context import Context
+from migrate.port.guard import check_equivalence
 from migrate.port.passes import run_passes, run_source_passes
 from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import Resolver
@@ -116,6 +117,7 @@ def port_file(
     context.import_findings = found
     try:
         code = run_passes(text, context, passes)
+        check_equivalence(text, code, context)
     except cst.CSTValidationError as error:
         spaced = space_keywords(text)
         if spaced == text:

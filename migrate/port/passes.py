@@ -43,10 +43,12 @@ def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:
             runs = [one.run for one in group]
             if compiled:
                 module = transform_lazily(module, CompiledFunctions(compiled, runs, context))
-    code = module_code(module)
+    code = finished = module_code(module)
     for one in passes:
         if one.unit == "text":
             code = one.run(code, text)
+    if code != finished:
+        context.ported_tree = None  # its lines are no longer those of the text
     return code
 
 

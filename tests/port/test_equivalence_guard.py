@@ -1,0 +1,139 @@
+"""The guard before each write: a port that is not the same program is not written."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from migrate.emit.equivalence_guard import (
+    Touched,
+    Version,
+    free_names,
+    mindspore_names,
+    violations,
+)
+from migrate.port import guard
+from migrate.table.mindspore_names import MindSporeNames
+
+NOTHING = Touched(frozenset(), frozenset(), frozenset())
+
+
+def found(before: str, after: str, touched: Touched = NOTHING, version: str = "2.10") -> list[str]:
+    texts = [Version(text, ast.parse(text)) for text in (before, after)]
+    return list(violations(texts[0], texts[1], touched, MindSporeNames(version)))
+
+
+def test_names_that_would_not_be_bound() -> None:
+    before = "import torch\nx = torch.ones(1)\nprint(free)\n"
+    assert found(before, "x = ops.ones(1)\nprint(free)\n") == ["ops would not be bound"]
+    assert found(before, "from mindspore import ops\nx = ops.ones(1)\nprint(free)\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a, /, b, *c, d=1, **e): return a, b, c, d, e",
+        "class A: pass\nA()",
+        "try: pass\nexcept E as error: print(error)\nclass E: pass",
+        "match x:\n    case [first, *rest]: print(first, rest)\n    case {'k': v, **more}:\n"
+        "        print(v, more)\n    case C() as c: print(c)\nclass C: x = 1\nx = 1",
+        "print([a for a in range(3) if (b := a)], b)",
+        "def f():\n    global g\n    g = 1\nprint(g)",
+        "import os.path, sys as s\nfrom a.b import c as d, e\nprint(os, s, d, e)",
+        "with open('x') as f: print(f)\nfor i in f: print(i)\ndel i",
+        "print(__file__, __name__, __class__)",
+        "lambda q: q",
+    ],
+)
+def test_every_way_to_bind_a_name(text: str) -> None:
+    assert free_names(ast.parse(text)) == set()
+
+
+def test_mindspore_names_must_exist_in_the_release() -> None:
+    good = "import mindspore\nfrom mindspore import nn, ops as o\nimport mindspore.nn as n\n"
+    good += "nn.Dense(1, 2); o.relu(x=1); n.Cell.construct; mindspore.Tensor.anything\n"
+    assert found("", good) == []
+    assert set(mindspore_names(ast.parse(good))) >= {"mindspore.ops.relu", "mindspore.nn.Dense"}
+    assert found("", "from mindspore import ops\nops.no_such_operator\n") == [
+        "MindSpore 2.10 has no mindspore.ops.no_such_operator"
+    ]
+    assert "has no mindspore.nn.NoLayer" in found("", "from mindspore.nn import NoLayer\n")[0]
+    late = "import mindspore\nmindspore.DeviceCtx\n"  # new in 2.9
+    assert found("", late) == [] and found("", late, version="2.8") != []
+    # What the author wrote is the author's, and a local name is no module.
+    assert found("from mindspore import nn\nnn.Odd\n", "from mindspore import nn\nnn.Odd\n") == []
+    assert found("", "from mindspore import nn\ndef f(nn): return nn.Odd\n") == []
+
+
+def test_functions_without_torch_stay_what_they_are() -> None:
+    before = "def f(a):\n    return a + 1  # one\n\nclass A:\n    def g(self):\n        return 1\n"
+    assert found(before, before.replace("  # one", "")) == []
+    assert found(before, before.replace("a + 1", "a + 2")) == [
+        "f (line 1), which uses nothing of torch, would change"
+    ]
+    assert "A.g (line 5)" in found(before, before.replace("return 1\n", "return None\n"))[0]
+    assert "would be lost" in found(before, "class A:\n    def g(self):\n        return 1\n")[0]
+    for touched in (
+        Touched(frozenset({2}), frozenset(), frozenset()),
+        Touched(frozenset(), frozenset(), frozenset({"f"})),
+    ):
+        assert found(before, before.replace("a + 1", "a + 2"), touched) == []
+
+
+SOURCE = """
+import torch
+
+def plain(a):
+    return a + 1
+
+def build():
+    return torch.ones(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a + 1", "a + 2"),
+        ("ops.ones", "ops.wrong_name"),
+        ("def build", "unbound_name\ndef build"),
+        ("def build()", "def build("),
+    ],
+)
+def test_a_file_that_fails_is_left_with_a_finding(
+    port, monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    from migrate.port import file
+
+    good = port(SOURCE)
+    assert good.changed and not good.findings and old in good.text
+    plain = file.run_passes
+
+    def wrong(text, context, passes):
+        code = plain(text, context, passes).replace(old, new)
+        context.ported_tree = None
+        return code
+
+    monkeypatch.setattr(file, "run_passes", wrong)
+    bad = port(SOURCE)
+    assert not bad.changed and bad.text == SOURCE and bad.ported == 0
+    assert [finding.code for finding in bad.findings] == ["MS312"]
+
+
+def test_every_port_passes_the_guard(port, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(
+        "migrate.port.file.check_equivalence",
+        lambda *words: asked.append(words) or guard.check_equivalence(*words),
+    )
+    port(SOURCE)
+    assert len(asked) == 1
+
+
+def test_the_shipped_names_are_those_that_were_scanned() -> None:
+    import json
+
+    from tests.table.list_names import LIST, names_by_release
+
+    assert json.loads(LIST.read_text(encoding="utf-8")) == names_by_release()
