@@ -25,6 +25,8 @@ from migrate.plan.write import (
     gradient_lines,
     in_branches,
     preparation,
+    renamed,
+    snapshots,
     special_statement,
 )
 from migrate.resolve.values import is_tensor
@@ -232,9 +234,10 @@ class StepRewriter(InputBlocks):
                     body += self._for_data(partner, statements)
                 for plan in region[id(partner)]:
                     starts.setdefault(id(plan), len(body))
-                    inside[id(plan)] += statements
+                    inside[id(plan)] += [*statements, *snapshots(plan, partner)]
             elif id(partner) in later:
-                behind[id(later[id(partner)])] += statements
+                plan = later[id(partner)]
+                behind[id(plan)] += renamed(plan, partner, statements)
             elif self._plans_at(node):
                 plan, *others = self._plans_at(node)
                 made = self._step(plan, inside[id(plan)], statements)

@@ -7,10 +7,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate.plan.find import Calls
+from migrate.plan.find import CLIPS, Calls
 from migrate.plan.mode import models_called
 from migrate.plan.parameters import is_parameter
 from migrate.plan.project_flags import reads_gradients
+from migrate.plan.project_gradients import gradients_cross_functions
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import nodes_of
@@ -24,8 +25,15 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
         _steps(one) and not one.backwards for one in calls
     )
     apart |= any(backward.others for one in calls for backward in one.backwards)
+    apart |= gradients_cross_functions(context.modules.project) or _clips_apart(calls, context)
     here = any(is_gradient(node, context) for node in nodes_of(tree, ast.Attribute))
     return apart or here or reads_gradients(context.modules.project, context.resolution.source)
+
+
+def _clips_apart(calls: Sequence[Calls], context: Context) -> bool:
+    """Clipping inside of an expression: `norms.append(clip_grad_norm_(...))`."""
+    claimed = {id(call.func) for one in calls for _, call, _ in one.clips if one.backwards}
+    return any(u.api in CLIPS and key not in claimed for key, u in context.usages.items())
 
 
 def _steps(calls: Calls) -> bool:

@@ -6,6 +6,12 @@ from __future__ import annotations
 
 import ast
 
+from migrate.plan.contributors import (
+    may_reach,
+    optimizers_reached,
+    trained_models,
+    zeroed_optimizer,
+)
 from migrate.plan.find import Backward, Calls, find_calls
 from migrate.plan.flow import detached, flowing, surely_binds
 from migrate.plan.input_gradients import GRAD
@@ -39,11 +45,12 @@ from migrate.plan.param_grad_reads import Home, keeps_gradients, trained_in
 from migrate.plan.parameters import may_use_parameters, runs_forward
 from migrate.plan.project_flags import sets_requires_grad
 from migrate.plan.region import around, bound_by, find_region, leaves
-from migrate.plan.statement_roles import assign_statements, zeroed_optimizer
+from migrate.plan.statement_roles import assign_statements
 from migrate.plan.step_plan import Plans, StepPlan
 from migrate.plan.tape_fallback import plan_taped
 from migrate.plan.tensor_gradients import plan_tensor_gradients
 from migrate.plan.unused_gradients import are_unused
+from migrate.plan.versions import Versions, find_versions
 from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import nodes_of
@@ -60,18 +67,21 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
     calls_of = {id(home): find_calls(home.body, context) for home in homes}
     plans.gradients = plan_tensor_gradients(homes, calls_of, context, taken)
+    models = trained_models(tree)
+    for home in homes:
+        _note_others(calls_of[id(home)], home, models, context)
     plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
+    plans.models = models
     refused: dict[int, Refusal] = {}
     for home in homes:
-        arguments = None if isinstance(home, ast.Module) else home.args
         calls = calls_of[id(home)]
         siblings: list[StepPlan] = []
         for backward in calls.backwards:
             try:
                 freed = _freed(siblings, backward)
-                plan = _plan(
-                    backward, calls, home.body, arguments, context, plans.on_parameters, freed
-                )
+                on_parameters = plans.on_parameters
+                planner = StepPlanner(backward, calls, home, context, on_parameters, freed, taken)
+                plan = planner.plan()
             except Refusal as refusal:
                 refused[id(backward)] = refusal
                 continue
@@ -91,6 +101,23 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     # A gradient that is differentiated again is no part of a record.
     taped.gradients = [p for p in plans.gradients if p.create_graph is None]
     return taped
+
+
+def _note_others(calls: Calls, home: Home, models: dict[str, set[str]], context: Context) -> None:
+    """Other optimizers that step with the gradients of a backward pass."""
+    special = {id(statement) for statement in _special_statements(calls)}
+    for backward in calls.backwards:
+        names = optimizers_reached(backward, calls, home, models)
+        if len(names) < 2:
+            continue
+        at = backward.block.index(backward.statement)
+        region, _ = find_region(backward, backward.block, at, special, calls, context, set())
+        parts = [*region, backward.bare]
+        parts = [part for part in parts if part not in detached(backward.loss, region)]
+        found = [name for name in names if may_reach(name, parts, models)]
+        if backward.optimizer in found:
+            found.remove(backward.optimizer)
+        backward.others = tuple(found)
 
 
 def _taped(
@@ -166,128 +193,234 @@ def _attributes(tree: ast.Module) -> set[str]:
     return {node.attr for node in nodes_of(tree, ast.Attribute)}
 
 
-def _plan(
-    backward: Backward,
-    calls: Calls,
-    body: list[ast.stmt],
-    arguments: ast.arguments | None,
-    context: Context,
-    on_parameters: bool,
-    freed: set[int],
-) -> StepPlan:
-    if backward.call.args:
-        raise Refusal("backward(gradient) starts from another gradient than one", "", "MS408")
-    for keyword in backward.call.keywords:
-        if keyword.arg != "retain_graph":
-            raise Refusal(
-                f"backward({keyword.arg}=...) has no counterpart",
-                "multiply the loss by that gradient and sum it",
-            )
-    optimizer = backward.optimizer
-    unused = not optimizer and not on_parameters
-    models = models_called(own_calls(body), context) if unused else []
-    if unused and not are_unused(backward, calls, body, models, context):
-        raise _no_step()
-    special = {id(statement) for statement in _special_statements(calls)}
-    block, at, host = backward.block, backward.block.index(backward.statement), None
-    region, later = find_region(backward, block, at, special, calls, context, freed)
-    if not region and not may_use_parameters(backward.bare, context):
+class StepPlanner:
+    """Plans one backward pass: slice, interface, place."""
+
+    def __init__(
+        self,
+        backward: Backward,
+        calls: Calls,
+        home: Home,
+        context: Context,
+        on_parameters: bool,
+        freed: set[int],
+        taken: set[str],
+    ) -> None:
+        self.backward, self.calls, self.context = backward, calls, context
+        self.home, self.body = home, home.body
+        self.on_parameters, self.freed, self.taken = on_parameters, freed, taken
+        self.block = backward.block
+        self.guard: ast.If | None = None  # decides whether there is a backward pass at all
+
+    def plan(self) -> StepPlan:
+        backward = self.backward
+        self._check_call()
+        unused = self._is_unused()
+        region, deferred = self._slice()
+        apart = detached(backward.loss, region)
+        region = [statement for statement in region if statement not in apart]
+        self._check_region(region)
+        weights = self._weights(region)
+        versions = self._versions(region, deferred)
+        inputs = reads_before_binding([*region, ast.Expr(backward.loss)])
+        code = self._code(inputs, region, weights)
+        loop = step_loop(self.body, backward.statement, code)
+        parameters = self._parameters(inputs, code, region, loop)
+        outputs = self._outputs(parameters, region, loop)
+        parameters += self._kept_by_branches(parameters, outputs, region)
+        sharing = self._sharing(loop)
+        return StepPlan(
+            backward,
+            backward.optimizer,
+            weights,
+            region,
+            deferred,
+            parameters,
+            [*outputs, *versions.names],
+            anchor=loop or (region[0] if region else backward.statement),
+            accumulates=not unused and self._accumulates(len(sharing) > 1),
+            unconditional=self._is_unconditional(loop),
+            owns_store=sharing[0] is backward,
+            loop=loop,
+            near=loop or innermost_loop(self.body, backward.statement),
+            host=self.guard,
+            on_parameters=self.on_parameters,
+            unused=unused,
+            detached=apart,
+            versions=versions,
+            running=self._running(region),
+            copied=changed_in_part(region, parameters, self.context),
+            settled=self._is_settled(loop),
+        )
+
+    def _check_call(self) -> None:
+        if self.backward.call.args:
+            raise Refusal("backward(gradient) starts from another gradient than one", "", "MS408")
+        for keyword in self.backward.call.keywords:
+            if keyword.arg != "retain_graph":
+                raise Refusal(
+                    f"backward({keyword.arg}=...) has no counterpart",
+                    "multiply the loss by that gradient and sum it",
+                )
+
+    def _is_unused(self) -> bool:
+        """Nobody uses these gradients; without an optimizer there must be a reason."""
+        unused = not self.backward.optimizer and not self.on_parameters
+        models = models_called(own_calls(self.body), self.context) if unused else []
+        if unused and not are_unused(self.backward, self.calls, self.body, models, self.context):
+            raise _no_step()
+        return unused
+
+    # Slice ----------------------------------------------------------------------------------------
+
+    def _slice(self) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """The statements of the step, and those between that go behind it."""
+        backward, block = self.backward, self.backward.block
+        region, deferred = self._region(block, block.index(backward.statement))
+        if region or may_use_parameters(backward.bare, self.context):
+            return region, deferred
         # `if training: loss.backward()`: the loss is computed in the block around.
-        block, at, host = around(body, backward)
-        region, later = find_region(backward, block, at, special, calls, context, freed)
-        if host is not None and bound_by(region) & reads(host.test):
+        self.block, at, self.guard = around(self.body, backward)
+        region, deferred = self._region(self.block, at)
+        if self.guard is not None and bound_by(region) & reads(self.guard.test):
             region = []
-    if not region and not may_use_parameters(backward.bare, context):
-        raise Refusal(
-            "the statements that compute the loss are not in the same block as backward()",
-            "compute the loss and call backward() side by side",
-            "MS408",
+        if not region:
+            raise Refusal(
+                "the statements that compute the loss are not in the same block as backward()",
+                "compute the loss and call backward() side by side",
+                "MS408",
+            )
+        return region, deferred
+
+    def _region(self, block: list[ast.stmt], at: int) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        special = {id(statement) for statement in _special_statements(self.calls)}
+        calls, context = self.calls, self.context
+        return find_region(self.backward, block, at, special, calls, context, self.freed)
+
+    def _check_region(self, region: list[ast.stmt]) -> None:
+        if any(leaves(statement) for statement in region):
+            raise Refusal(
+                "what computes the loss may leave the loop or the function around it",
+                "compute the loss first, and decide about it behind backward()",
+                "MS408",
+            )
+        if not any(runs_forward(part, self.context) for part in (*region, self.backward.bare)):
+            raise Refusal(
+                "the forward pass behind this loss was run elsewhere, out of reach of "
+                "value_and_grad",
+                "run the model where the loss is computed",
+                "MS408",
+            )
+
+    def _running(self, region: list[ast.stmt]) -> list[str]:
+        nodes = [n for part in (*region, self.backward.bare) for n in ast.walk(part)]
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        return models_called(calls, self.context)
+
+    def _versions(self, region: list[ast.stmt], deferred: list[ast.stmt]) -> Versions:
+        names = {n.id for s in self.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+        if not region:
+            return Versions()
+        start = self.block.index(region[0])
+        return find_versions(self.block[start:], region, deferred, names | self.taken)
+
+    # Interface ------------------------------------------------------------------------------------
+
+    def _weights(self, region: list[ast.stmt]) -> str:
+        """The parameters whose gradients are taken, as source."""
+        names = [name for name in (self.backward.optimizer, *self.backward.others) if name]
+        if len(names) == 1:
+            return f"{names[0]}.parameters"
+        if names:
+            return f"[{', '.join(f'*{name}.parameters' for name in names)}]"
+        weights = trained_in([*region, self.backward.bare], self.context)
+        if not weights:
+            raise _no_step()
+        return weights
+
+    def _code(self, inputs: list[str], region: list[ast.stmt], weights: str) -> set[str]:
+        """Names of networks and functions: part of the step, not of its data."""
+        networks = names_called([*region, self.backward.loss])
+        code = {
+            name
+            for name in inputs
+            if name in networks or is_code(name, region, self.backward, self.context)
+        }
+        return code | {n.id for n in ast.walk(ast.parse(weights)) if isinstance(n, ast.Name)}
+
+    def _parameters(
+        self, inputs: list[str], code: set[str], region: list[ast.stmt], loop: ast.stmt | None
+    ) -> list[str]:
+        if loop is not None:
+            changing = changes_of_tensors(loop)
+        else:
+            changing = bound_before(self.body, self.backward.statement)
+            if not isinstance(self.home, ast.Module):
+                whole = [*region, ast.Expr(self.backward.loss)]
+                changing |= data_arguments(self.home.args, whole, self.context)
+        return [name for name in inputs if name in changing and name not in code]
+
+    def _outputs(
+        self, parameters: list[str], region: list[ast.stmt], loop: ast.stmt | None
+    ) -> list[str]:
+        """What the region binds and other statements read."""
+        moved = {id(inner) for statement in region for _, inner in statements_below([statement])}
+        outside = [
+            s
+            for _, s in statements_below(self.body if loop is None else [loop])
+            if id(s) not in moved and s is not self.backward.statement
+        ]
+        read = {name for s in outside if not contains(s, moved) for name in reads(s)}
+        read |= {name for s in outside if contains(s, moved) for name in own_reads(s)}
+        if loop is not None:
+            read |= set(reads_before_binding(behind(loop, self.body)))
+            read |= set(parameters) - bound_anew(loop, region, moved)
+        return [name for name in in_order(bound_by(region), region) if name in read]
+
+    def _kept_by_branches(
+        self, parameters: list[str], outputs: list[str], region: list[ast.stmt]
+    ) -> list[str]:
+        """What only one branch of the region binds keeps its old value in the other one."""
+        surely = {name for statement in region for name in surely_binds(statement)}
+        surely |= reads(self.backward.bare)
+        earlier = bound_before(self.body, region[0]) if region else set()
+        return [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
+
+    # Place ----------------------------------------------------------------------------------------
+
+    def _sharing(self, loop: ast.stmt | None) -> list[Backward]:
+        """The backward passes whose gradients add up for the same optimizer."""
+        guard = self.guard
+        branches = [] if guard is None else [guard.body, guard.orelse]
+        return [
+            b
+            for b in self.calls.backwards
+            if b is self.backward or not any(b.block is branch for branch in branches)
+            if b.optimizer == self.backward.optimizer
+            and _is_together(b, self.backward, loop, self.body)
+        ]
+
+    def _accumulates(self, several: bool) -> bool:
+        blocks = [self.backward.block, self.block]
+        return (
+            self.on_parameters
+            or several
+            or not _cleared_each_time(blocks, self.calls, self.backward.optimizer)
         )
-    apart = detached(backward.loss, region)
-    region = [statement for statement in region if statement not in apart]
-    if any(leaves(statement) for statement in region):
-        raise Refusal(
-            "what computes the loss may leave the loop or the function around it",
-            "compute the loss first, and decide about it behind backward()",
-            "MS408",
+
+    def _is_unconditional(self, loop: ast.stmt | None) -> bool:
+        """Every round of the loop comes here."""
+        return (
+            self.guard is not None
+            or loop is None
+            or any(block is self.backward.block for block in loop_bodies(loop))
         )
-    if not any(runs_forward(part, context) for part in (*region, backward.bare)):
-        raise Refusal(
-            "the forward pass behind this loss was run elsewhere, out of reach of value_and_grad",
-            "run the model where the loss is computed",
-            "MS408",
-        )
-    weights = f"{optimizer}.parameters" if optimizer else ""
-    if backward.others:
-        weights = f"[{', '.join(f'*{o}.parameters' for o in (optimizer, *backward.others))}]"
-    weights = weights or trained_in([*region, backward.bare], context)
-    if not weights:
-        raise _no_step()
-    inputs = reads_before_binding([*region, ast.Expr(backward.loss)])
-    networks = names_called([*region, backward.loss])
-    code = {name for name in inputs if name in networks or is_code(name, region, backward, context)}
-    code |= {node.id for node in ast.walk(ast.parse(weights)) if isinstance(node, ast.Name)}
-    loop = step_loop(body, backward.statement, code)
-    anchor = loop if loop is not None else (region[0] if region else backward.statement)
-    changing = (
-        changes_of_tensors(loop) if loop is not None else bound_before(body, backward.statement)
-    )
-    if loop is None and arguments is not None:
-        changing |= data_arguments(arguments, [*region, ast.Expr(backward.loss)], context)
-    bound = bound_by(region)
-    moved = {id(inner) for statement in region for _, inner in statements_below([statement])}
-    parameters = [name for name in inputs if name in changing and name not in code]
-    outside = [
-        s
-        for _, s in statements_below(body if loop is None else [loop])
-        if id(s) not in moved and s is not backward.statement
-    ]
-    read_outside = {name for s in outside if not contains(s, moved) for name in reads(s)}
-    read_outside |= {name for s in outside if contains(s, moved) for name in own_reads(s)}
-    if loop is not None:
-        read_outside |= set(reads_before_binding(behind(loop, body)))
-        read_outside |= set(parameters) - bound_anew(loop, region, moved)
-    outputs = [name for name in in_order(bound, region) if name in read_outside]
-    # What only one branch of the region binds keeps its old value in the other one.
-    surely = {name for statement in region for name in surely_binds(statement)}
-    surely |= reads(backward.bare)
-    earlier = bound_before(body, region[0]) if region else set()
-    parameters += [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
-    branches = [] if host is None else [host.body, host.orelse]
-    same = [
-        b
-        for b in calls.backwards
-        if b is backward or not any(b.block is branch for branch in branches)
-        if b.optimizer == optimizer and _is_together(b, backward, loop, body)
-    ]
-    return StepPlan(
-        backward,
-        optimizer,
-        weights,
-        region,
-        later,
-        parameters,
-        outputs,
-        anchor,
-        accumulates=not unused
-        and (
-            on_parameters
-            or len(same) > 1
-            or not _cleared_each_time([backward.block, block], calls, optimizer)
-        ),
-        unconditional=host is not None
-        or loop is None
-        or any(block is backward.block for block in loop_bodies(loop)),
-        owns_store=same[0] is backward,
-        loop=loop,
-        near=loop or innermost_loop(body, backward.statement),
-        host=host,
-        on_parameters=on_parameters,
-        unused=unused,
-        detached=apart,
-        copied=changed_in_part(region, parameters, context),
-        settled=host is not None and (loop is None or not reads(host.test) & binds(loop)),
-    )
+
+    def _is_settled(self, loop: ast.stmt | None) -> bool:
+        """The test around the backward pass is known in front of the loop."""
+        if self.guard is None:
+            return False
+        return loop is None or not reads(self.guard.test) & binds(loop)
 
 
 def _no_step() -> Refusal:

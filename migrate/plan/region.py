@@ -114,17 +114,19 @@ def _later(
     start = max(earlier, default=-1) + 1
     bound: set[str] = set()
     read: set[str] = set()
-    found = []
+    found: list[ast.stmt] = []
     for index in range(start, at):
         statement = block[index]
         if index in region_at:
             bound |= changes(statement)
             read |= reads(statement)
         elif id(statement) not in special and (
-            reads(statement) & bound or (changes(statement) | _deleted(statement)) & read
+            reads(statement) & bound
+            or (changes(statement) | _deleted(statement)) & (read | (bound if found else set()))
         ):
             found.append(statement)
             bound |= changes(statement)
+            read |= reads(statement)
     return found
 
 

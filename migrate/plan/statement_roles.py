@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate.plan.contributors import clips_all, zeroed_optimizer
 from migrate.plan.find import Calls
 from migrate.plan.step_plan import Plans, StepPlan
-
-
-def zeroed_optimizer(statement: ast.stmt, receiver: str, calls: Calls) -> str:
-    """Whose gradients a zero_grad clears: its own, or, for a model's, those of the next
-    backward.
-    """
-    names = {name for _, _, name in calls.steps} | {name for _, _, _, name in calls.scaled_steps}
-    if receiver in names:
-        return receiver
-    after = [b for b in calls.backwards if b.statement.lineno > statement.lineno]
-    return (after or calls.backwards)[0].optimizer
 
 
 def assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
@@ -49,9 +39,13 @@ def assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
     for statement, call, scaler in calls.unscales:
         if ast.unparse(call.args[0]) == plan.optimizer and _is_near(statement, plan):
             _note(plans, statement, call, "unscale", plan, scaler)
+    if plan.on_parameters:
+        return  # clipped where they lie
     for statement, call, kind in calls.clips:
         if statement.lineno > backward.statement.lineno and _is_near(statement, plan):
-            _note(plans, statement, call, kind, plan, "")
+            listed = call.args[0] if call.args else call.keywords[0].value
+            whole = clips_all(listed, plan.optimizer, plans.models, plan.running)
+            _note(plans, statement, call, kind, plan, "" if whole else "some")
 
 
 def _claim_each(plan: StepPlan, calls: Calls, plans: Plans) -> None:

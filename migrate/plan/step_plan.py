@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from migrate.plan.find import Backward
 from migrate.plan.input_gradients import InputGradients
 from migrate.plan.mode import Switches
+from migrate.plan.versions import Versions
 
 
 @dataclass(slots=True)
@@ -39,6 +40,8 @@ class StepPlan:
     on_parameters: bool = False  # the program looks for the gradients at `p.grad`
     unused: bool = False  # nothing looks at the gradients
     detached: list[ast.stmt] = field(default_factory=list)  # stand in front, without gradients
+    versions: Versions = field(default_factory=Versions)  # earlier values that are read later
+    running: list[str] = field(default_factory=list)  # networks that the step calls
     copied: list[str] = field(default_factory=list)  # parameters of which the region changes parts
 
 
@@ -52,6 +55,7 @@ class Plans:
     statements: dict[int, tuple[str, StepPlan, str]] = field(default_factory=dict)
     handled: set[int] = field(default_factory=set)  # calls that the ordinary rewriting leaves alone
     gradients: list[InputGradients] = field(default_factory=list)  # of plain tensors
+    models: dict[str, set[str]] = field(default_factory=dict)  # optimizer -> what it trains
     accumulates: bool = False  # some step lets gradients add up
     taped: bool = False  # gradients are recorded while the program runs
     on_parameters: bool = False  # gradients are kept at the parameters, as torch does

@@ -4,6 +4,7 @@ gradients.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 import libcst as cst
@@ -38,6 +39,43 @@ def forward_function(
         body=cst.IndentedBlock([*body, back]),
         leading_lines=[cst.EmptyLine(indent=False)],
     )
+
+
+def snapshots(plan: StepPlan, statement: ast.AST | None) -> list[Statement]:
+    """Earlier values that are results of the step, behind the statement that gives them."""
+    found = plan.versions.snapshots.get(statement, []) if isinstance(statement, ast.stmt) else []
+    return [cst.parse_statement(one.source) for one in found]
+
+
+def renamed(
+    plan: StepPlan, statement: ast.AST | None, produced: Sequence[Statement]
+) -> list[Statement]:
+    """A statement that goes behind the step, with the values that it read where it stood."""
+    names = plan.versions.renames.get(statement, {}) if isinstance(statement, ast.stmt) else {}
+    if not names:
+        return list(produced)
+    found = [one.visit(_Renamer(names)) for one in produced]
+    return [one for one in found if isinstance(one, cst.BaseStatement)]
+
+
+class _Renamer(cst.CSTTransformer):
+    """Other names for variables; members and keywords keep theirs."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+        self.names = names
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
+        new = self.names.get(updated_node.value)
+        return updated_node if new is None else updated_node.with_changes(value=new)
+
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.Attribute:
+        return updated_node.with_changes(attr=original_node.attr)
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        return updated_node.with_changes(keyword=original_node.keyword)
 
 
 def preparation(
@@ -152,13 +190,26 @@ def special_statement(
         return f"{scaler}.step({optimizer}, {kept}.values)"
     if kind == "unscale":
         return f"{grads} = {detail}.unscale({grads})"
+    return _clipping(kind, plan, detail, call, target, spelling)
+
+
+def _clipping(
+    kind: str, plan: StepPlan, detail: str, call: cst.Call, target: str, spelling: ImportPlanner
+) -> str:
+    """Clip all gradients of the step, or those of the parameters that the program lists."""
+    grads = gradients(plan)
     bound = _argument(call, 1, ("max_norm", "clip_value"))
+    listed = _argument(call, 0, ("parameters",))
+    some = bool(detail)
     if kind == "clip_value":
-        return f"{grads} = {spelling.name('helpers.clip_grad_value')}({grads}, {bound})"
+        rest = f", of={plan.weights}, only={listed}" if some else ""
+        return f"{grads} = {spelling.name('helpers.clip_grad_value')}({grads}, {bound}{rest})"
     norm = _argument(call, 2, ("norm_type",))
-    if norm in ("", "2", "2.0") and not target:
+    if norm in ("", "2", "2.0") and not target and not some:
         return f"{grads} = {spelling.name('mindspore.ops.clip_by_global_norm')}({grads}, {bound})"
     rest = f", norm_type={norm}" if norm else ""
+    if some:
+        rest = f"{rest}, of={plan.weights}, only={listed}"
     helper = f"{spelling.name('helpers.clip_grad_norm')}({grads}, {bound}{rest})"
     return f"{grads}, {target or '_'} = {helper}"
 

@@ -45,7 +45,7 @@ def _in_mode(function, inputs, others, create_graph):
     if create_graph:
         if globals().get("RECORDING"):
             raise NotImplementedError("gradients of gradients cannot be recorded")
-        return _compiled_once(function, inputs, others)
+        return _compiled_gradients(function, inputs, others)
     if mindspore.get_context("mode") == mindspore.PYNATIVE_MODE:
         return _differentiated(function, inputs, others, create_graph)
     # An attack or a map of one batch is not worth a compilation.
@@ -56,7 +56,7 @@ def _in_mode(function, inputs, others, create_graph):
         mindspore.set_context(mode=mindspore.GRAPH_MODE)
 
 
-def _compiled_once(function, inputs, others):
+def _compiled_gradients(function, inputs, others):
     """Compiled again only when something that counts as a constant there is another one."""
     places = [i for i, other in enumerate(others) if isinstance(other, Tensor)]
     constants = tuple(None if i in places else other for i, other in enumerate(others))

@@ -96,8 +96,13 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     kept.values = clip_grad_value(kept.values, clip_value)
 
 
-def clip_grad_norm(gradients, max_norm, norm_type=2.0):
-    """The gradients scaled down to a norm of at most `max_norm`, and the norm they had."""
+def clip_grad_norm(gradients, max_norm, norm_type=2.0, of=None, only=None):
+    """The gradients scaled down to a norm of at most `max_norm`, and the norm they had.
+
+    With `only`, those of the parameters `of` that are listed there.
+    """
+    if only is not None:
+        return _clipped_in_part(gradients, of, only, clip_grad_norm, max_norm, norm_type)
     if norm_type == float("inf"):
         total = ops.stack([ops.abs(g).max() for g in gradients]).max()
     else:
@@ -107,10 +112,30 @@ def clip_grad_norm(gradients, max_norm, norm_type=2.0):
     return mindspore.mutable(tuple(g * factor.astype(g.dtype) for g in gradients)), total
 
 
-def clip_grad_value(gradients, clip_value):
+def clip_grad_value(gradients, clip_value, of=None, only=None):
     """The gradients with every value brought into [-clip_value, clip_value]."""
+    if only is not None:
+        return _clipped_in_part(gradients, of, only, _clip_values, clip_value)[0]
+    return _clip_values(gradients, clip_value)[0]
+
+
+def _clip_values(gradients, clip_value):
     clipped = tuple(ops.clamp(g, min=-clip_value, max=clip_value) for g in gradients)
-    return mindspore.mutable(clipped)
+    return mindspore.mutable(clipped), None
+
+
+def _clipped_in_part(gradients, parameters, only, clip, *settings):
+    """Clip the gradients of some parameters together; the others stay as they are."""
+    listed = [only] if isinstance(only, mindspore.Tensor) else list(only)
+    chosen = {id(parameter) for parameter in listed}
+    places = [i for i, parameter in enumerate(parameters) if id(parameter) in chosen]
+    gradients = list(gradients)
+    if not places:
+        return mindspore.mutable(tuple(gradients)), mindspore.Tensor(0.0, mindspore.float32)
+    clipped, total = clip([gradients[i] for i in places], *settings)
+    for place, gradient in zip(places, clipped, strict=True):
+        gradients[place] = gradient
+    return mindspore.mutable(tuple(gradients)), total
 
 
 def mixed_precision(model, enabled=True, dtype=mindspore.float16):

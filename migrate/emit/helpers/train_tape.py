@@ -19,31 +19,42 @@ _trained: weakref.WeakSet = weakref.WeakSet()  # optimizers: their parameters ge
 
 
 def record():
-    """Record all operators from here on, and remember every optimizer that is made."""
+    """Record operators from the moment on when the program makes its first optimizer.
+
+    A program that only imports the file, a network for one, stays as it is and may compile.
+    """
     if hasattr(optim.Optimizer, "recorded"):
         return
-    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
-        warnings.warn(
-            "this program's gradients are recorded while it runs: it runs in PyNative mode",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-        mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
-    _pynative_executor.set_grad_flag(True)
-    _pynative_executor.set_enable_grad(True)
     plain = optim.Optimizer.__init__
 
     def remembered(self, *args, **kwargs):
         plain(self, *args, **kwargs)
         _trained.add(self)
+        start_recording()
 
     optim.Optimizer.__init__ = remembered
     optim.Optimizer.recorded = True
 
 
+def start_recording():
+    """Record all operators from here on."""
+    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
+        warnings.warn(
+            "this program's gradients are recorded while it runs: it runs in PyNative mode",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+        mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+    _pynative_executor.set_grad_flag(True)
+    _pynative_executor.set_enable_grad(True)
+
+
 def backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs=None):
     """torch's loss.backward(): adds to the gradients at the parameters, `p.grad`."""
     if not loss._has_auto_grad():
+        if not _trained:
+            start_recording()
+            return  # a backward pass on trial: no optimizer will use it
         raise RuntimeError("nothing is recorded of how this loss was computed: is it detached?")
     if create_graph:
         raise NotImplementedError("gradients of gradients are not complete in PyNative mode")

@@ -1,0 +1,145 @@
+"""Which optimizers use the gradients of a backward pass: torch adds them to every parameter that
+the loss reaches, and an optimizer sees them until its own zero_grad().
+
+`lg.backward(); og.step(); ld.backward(); od.step()`: the second step also uses what the first
+backward pass left at the discriminator, unless `od.zero_grad()` stands between.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from migrate.flow.cfg import ControlFlow
+from migrate.plan.find import Backward, Calls
+from migrate.plan.flow import gradient_reads
+from migrate.syntax.ast_index import nodes_of
+
+Home = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def trained_models(tree: ast.Module) -> dict[str, set[str]]:
+    """Optimizer -> the models whose parameters it was made with, where that is written out."""
+    found: dict[str, set[str]] = {}
+    unclear: set[str] = set()
+    for node in nodes_of(tree, ast.Assign):
+        assert isinstance(node, ast.Assign)
+        for target in node.targets:
+            pairs = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(target.elts, node.value.elts, strict=False))
+            for name, value in pairs:
+                models = _models_given(value)
+                if models is None:
+                    unclear.add(ast.unparse(name))
+                else:
+                    found.setdefault(ast.unparse(name), set()).update(models)
+    return {name: models for name, models in found.items() if name not in unclear}
+
+
+def _models_given(value: ast.expr) -> set[str] | None:
+    """`{"enc", "dec"}` of `SGD([*enc.parameters(), *dec.parameters()], lr=0.1)`."""
+    if not isinstance(value, ast.Call) or not (value.args or value.keywords):
+        return None
+    given = value.args[0] if value.args else value.keywords[0].value
+    calls = [n for n in ast.walk(given) if isinstance(n, ast.Call)]
+    listed = [
+        n.func.value
+        for n in calls
+        if isinstance(n.func, ast.Attribute) and n.func.attr in ("parameters", "named_parameters")
+    ]
+    if not listed:
+        return None
+    return {ast.unparse(one) for one in listed}
+
+
+def clips_all(
+    listed: ast.expr, optimizer: str, models: dict[str, set[str]], running: Sequence[str]
+) -> bool:
+    """`net.parameters()` are all the parameters of the step that have a gradient: the optimizer
+    was made with them alone, or the step runs no other network.
+    """
+    if not (
+        isinstance(listed, ast.Call)
+        and isinstance(listed.func, ast.Attribute)
+        and listed.func.attr == "parameters"
+        and not listed.args
+    ):
+        return False
+    model = ast.unparse(listed.func.value)
+    if models.get(optimizer) == {model}:
+        return True
+    return bool(running) and all(f"{one}.".startswith(f"{model}.") for one in running)
+
+
+def optimizers_reached(
+    backward: Backward, calls: Calls, home: Home, models: dict[str, set[str]]
+) -> list[str]:
+    """The optimizers that step with the gradients of this backward pass, the next one first."""
+    steps = [(s, name) for s, _, name in calls.steps]
+    steps += [(s, name) for s, _, _, name in calls.scaled_steps]
+    names = list(dict.fromkeys(name for _, name in steps))
+    if len(names) < 2:
+        return names
+    flow = ControlFlow(home)
+    found = []
+    for name in names:
+        ends = [s for s, owner in steps if owner == name]
+        zeros = [s for s, _, receiver in calls.zeros if _clears(s, receiver, name, models, calls)]
+        if _reaches(flow, backward.statement, ends, zeros):
+            found.append(name)
+    return found
+
+
+def may_reach(name: str, parts: Sequence[ast.AST], models: dict[str, set[str]]) -> bool:
+    """The loss may depend on what the optimizer trains; unknown counts as yes."""
+    held = models.get(name)
+    if held is None:
+        return True
+    read = {one for part in parts for one in gradient_reads(part)}
+    texts = {
+        ast.unparse(n) for part in parts for n in ast.walk(part) if isinstance(n, ast.Attribute)
+    }
+    return any(
+        model.partition(".")[0] in read if model.isidentifier() else model in texts
+        for model in held
+    ) or not all(model.isidentifier() or "." in model for model in held)
+
+
+def _clears(
+    statement: ast.stmt, receiver: str, name: str, models: dict[str, set[str]], calls: Calls
+) -> bool:
+    """`optimizer.zero_grad()`, or that of the one model that it trains."""
+    if receiver == name or models.get(name) == {receiver}:
+        return True
+    return name not in models and zeroed_optimizer(statement, receiver, calls) == name
+
+
+def zeroed_optimizer(statement: ast.stmt, receiver: str, calls: Calls) -> str:
+    """Whose gradients a zero_grad clears: its own, or, for a model's, those of the next
+    backward.
+    """
+    names = {name for _, _, name in calls.steps} | {name for _, _, _, name in calls.scaled_steps}
+    if receiver in names:
+        return receiver
+    after = [b for b in calls.backwards if b.statement.lineno > statement.lineno]
+    return (after or calls.backwards)[0].optimizer
+
+
+def _reaches(
+    flow: ControlFlow, start: ast.stmt, ends: Iterable[ast.stmt], barriers: Iterable[ast.stmt]
+) -> bool:
+    """Some way leads from one statement to another one and past no barrier."""
+    wanted = {point.index for end in ends for point in flow.points_of(end)}
+    closed = {point.index for barrier in barriers for point in flow.points_of(barrier)}
+    pending = [after for point in flow.points_of(start) for after in point.after]
+    seen: set[int] = set()
+    while pending:
+        index = pending.pop()
+        if index in wanted:
+            return True
+        if index in seen or index in closed:
+            continue
+        seen.add(index)
+        pending += flow.points[index].after
+    return False

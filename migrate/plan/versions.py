@@ -1,0 +1,103 @@
+"""Values of a name that the step binds again, where a statement between reads the earlier one.
+
+`out = cell(x); state = out.detach(); out = head(out); loss = ...`: the second statement goes behind
+the step, where `out` is the second value. The first one becomes a result of the step, `out_1`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from migrate.plan.names import binds, changes, reads
+from migrate.rewrite.calls.call import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An earlier value of a name, as a name of its own."""
+
+    name: str
+    version: str
+    is_copied: bool  # the step goes on to change the tensor itself
+
+    @property
+    def source(self) -> str:
+        return f"{self.version} = {self.name}{'.copy()' if self.is_copied else ''}"
+
+
+@dataclass(slots=True)
+class Versions:
+    """What the deferred statements of a step read and bind under other names."""
+
+    snapshots: dict[ast.stmt, list[Snapshot]] = field(default_factory=dict)  # behind a statement
+    renames: dict[ast.stmt, dict[str, str]] = field(default_factory=dict)  # of a deferred one
+
+    @property
+    def names(self) -> list[str]:
+        return [one.version for found in self.snapshots.values() for one in found]
+
+
+def find_versions(
+    statements: Sequence[ast.stmt],
+    region: Sequence[ast.stmt],
+    deferred: Sequence[ast.stmt],
+    taken: set[str],
+) -> Versions:
+    """Follow the statements from the step's first one to backward(), in order."""
+    versions = Versions()
+    current: dict[str, str] = {}  # name -> what a deferred statement here has to call it
+    before: ast.stmt | None = None  # the last statement of the region so far
+    for index, statement in enumerate(statements):
+        if statement in region:
+            before = statement
+            for name in changes(statement):
+                current.pop(name, None)
+        elif statement in deferred:
+            after = [one for one in statements[index + 1 :] if one in region]
+            names = _rename(statement, after, before, current, versions, taken)
+            if names:
+                versions.renames[statement] = names
+    return versions
+
+
+def _rename(
+    statement: ast.stmt,
+    after: Sequence[ast.stmt],
+    before: ast.stmt | None,
+    current: dict[str, str],
+    versions: Versions,
+    taken: set[str],
+) -> dict[str, str]:
+    bound_later = {name for one in after for name in changes(one)}
+    names: dict[str, str] = {}
+    for name in sorted(reads(statement)):
+        if name in bound_later and name not in current and before is not None:
+            copied = any(name in changes(one) - binds(one) for one in after)
+            current[name] = _fresh(name, taken)
+            snapshot = Snapshot(name, current[name], copied)
+            versions.snapshots.setdefault(before, []).append(snapshot)
+        if name in current:
+            names[name] = current[name]
+    for name in sorted(binds(statement)):
+        if name in names:
+            raise Refusal(
+                f"{name} is read and bound between the statements that compute the loss, which "
+                "bind it again",
+                f"use another name for what becomes of {name}",
+                "MS408",
+            )
+        if name in bound_later:
+            names[name] = current[name] = _fresh(name, taken)
+        else:
+            current.pop(name, None)
+    return names
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    number = 1
+    while f"{name}_{number}" in taken:
+        number += 1
+    taken.add(f"{name}_{number}")
+    return f"{name}_{number}"
