@@ -240,7 +240,7 @@ class StepPlanner:
             anchor=loop or (region[0] if region else backward.statement),
             accumulates=not unused and self._accumulates(len(sharing) > 1),
             unconditional=self._is_unconditional(loop),
-            owns_store=sharing[0] is backward,
+            owns_store=self.on_parameters or sharing[0] is backward,
             loop=loop,
             near=loop or innermost_loop(self.body, backward.statement),
             host=self.guard,

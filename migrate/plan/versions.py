@@ -74,7 +74,7 @@ def _rename(
     names: dict[str, str] = {}
     for name in sorted(reads(statement)):
         if name in bound_later and name not in current and before is not None:
-            copied = any(name in changes(one) - binds(one) for one in after)
+            copied = any(name in _changed_in_place(one) for one in after)
             current[name] = _fresh(name, taken)
             snapshot = Snapshot(name, current[name], copied)
             versions.snapshots.setdefault(before, []).append(snapshot)
@@ -93,6 +93,16 @@ def _rename(
         else:
             current.pop(name, None)
     return names
+
+
+def _changed_in_place(statement: ast.stmt) -> set[str]:
+    """`x[i] = v`, `x.add_(v)`; `x += v`, which is in place in Graph mode."""
+    augmented = {
+        node.target.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+    }
+    return (changes(statement) - binds(statement)) | augmented
 
 
 def _fresh(name: str, taken: set[str]) -> str:
