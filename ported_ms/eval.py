@@ -131,7 +131,7 @@ def parse_args() -> argparse.Namespace:
 def main() -> None:
     args = parse_args()
     mindspore.set_seed(args.seed)
-    device = args.device
+    device = helpers.device(args.device)
     if args.num_classes is None:
         args.num_classes = default_num_classes(args.data)
 

@@ -57,12 +57,12 @@ def parse_args() -> argparse.Namespace:
 
 def setup_distributed(args: argparse.Namespace) -> tuple[str, int, int]:
     """Join the group that torchrun describes in the environment: device, rank and group size."""
-    device = args.device
+    device = helpers.device(args.device)
     if not args.distributed:
         return device, 0, 1
-    if device.partition(':')[0] == "cuda":
-        device = "cuda"
-    helpers.init_process_group(backend="nccl" if device.partition(':')[0] == "cuda" else "gloo")
+    if helpers.device_type(device) == "cuda":
+        device = helpers.device("cuda", int(os.environ["LOCAL_RANK"]))
+    helpers.init_process_group(backend="nccl" if helpers.device_type(device) == "cuda" else "gloo")
     return device, helpers.get_rank(), helpers.get_world_size()
 
 
@@ -181,7 +181,7 @@ def main() -> None:
         total_steps=args.epochs * steps_per_epoch,
         warmup_steps=min(args.warmup_epochs, args.epochs - 1) * steps_per_epoch,
     )
-    scaler = helpers.GradScaler(device.partition(':')[0], enabled=args.amp)
+    scaler = helpers.GradScaler(helpers.device_type(device), enabled=args.amp)
 
     start_epoch, best_top1 = 0, 0.0
     if args.resume:
@@ -199,7 +199,7 @@ def main() -> None:
     if args.distributed:
         model = helpers.DistributedDataParallel(
             model,
-            device_ids=[helpers.device_index(device)] if device.partition(':')[0] == "cuda" else None,
+            device_ids=[helpers.device_index(device)] if helpers.device_type(device) == "cuda" else None,
         )
 
     for epoch in range(start_epoch, args.stop_epoch or args.epochs):

@@ -29,7 +29,8 @@ _PURE = (
     cst.IfExp,
 )
 _REMOVABLE = (cst.Import, cst.ImportFrom, cst.Assign)
-_DEVICE = re.compile(r"""device_target|^["'](cuda|cpu|mps)""")
+_DEVICE = re.compile(r"""device_target|^["'](cuda|cpu|mps)|^\w+\.device\(""")
+_DEVICE_CALL = re.compile(r"\w+\.device\(")
 
 
 @declare(
@@ -107,6 +108,15 @@ def _bound(tree: ast.Module) -> set[str]:
     return names
 
 
+def _is_pure(value: cst.BaseExpression) -> bool:
+    """Reading it has no effect; nor has naming a device."""
+    if isinstance(value, cst.Call) and _DEVICE_CALL.match(code(value)):
+        return all(
+            isinstance(argument.value, (*_PURE, cst.FormattedString)) for argument in value.args
+        )
+    return isinstance(value, _PURE)
+
+
 class _Remover(cst.CSTTransformer):
     def __init__(self, unused: set[str], wanted: Container[str]) -> None:
         super().__init__()
@@ -146,7 +156,7 @@ class _Remover(cst.CSTTransformer):
         self, original_node: cst.Assign, updated_node: cst.Assign
     ) -> cst.Assign | cst.RemovalSentinel:
         targets = [target.target for target in updated_node.targets]
-        if not isinstance(updated_node.value, _PURE):
+        if not _is_pure(updated_node.value):
             return updated_node
         gone = all(
             isinstance(target, cst.Name) and target.value in self.unused for target in targets

@@ -154,7 +154,3 @@ def jvp(func, primals, tangents):
     if len(primals) == 1:
         return mindspore.jvp(func, primals[0], tangents[0])
     return mindspore.jvp(func, tuple(primals), tuple(tangents))
-
-
-# One process has one device: asked once, because Graph mode cannot ask.
-ON_ACCELERATOR = mindspore.get_context("device_target") != "CPU"
