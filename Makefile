@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.stamp
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format zoo hunt verify bench coverage docs clean
+.PHONY: help venv demo test lint format zoo hunt verify bench snapshot metamorphic coverage docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,12 @@ verify: $(STAMP) ## run the mapping rows against torch's operator databases (lon
 
 bench: $(STAMP) ## measure speed and memory beside the bare parsers
 	@$(BIN)/python -m tests.bench
+
+snapshot: $(STAMP) ## name the files of real packages whose port has changed
+	@$(BIN)/python -m tests.snapshot
+
+metamorphic: $(STAMP) ## port torchvision in five spellings and compare (long)
+	@$(BIN)/python -m tests.metamorphic
 
 coverage: $(STAMP) ## run the tests under coverage and report the lines they miss
 	@$(BIN)/coverage erase

@@ -14,7 +14,11 @@ from typing import Any
 
 import pytest
 
+from migrate import onednn
+
 CHECKOUT = Path(__file__).resolve().parent.parent
+# Convolutions are forty times slower on some processors; measured once, then cached.
+os.environ.update(onednn.settings(os.environ))
 
 # The answer is on disk before the interpreter winds down, and os._exit skips the winding down:
 # mindspore prints there and now and then crashes there, neither of which concerns a test.

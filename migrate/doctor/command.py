@@ -35,12 +35,15 @@ def run(options: argparse.Namespace) -> int:
     python = _executable(options.python)
     shown = _short(python)
 
+    from migrate import onednn
     from migrate.doctor.diagnose import PROBLEM, diagnose
-    from migrate.doctor.probe import run_all
+    from migrate.doctor.probe import Probe, run_all
 
     with _progress(options.quiet or options.format == "json"):
         probes = run_all(python, options.device, options.timeout)
-    checks = diagnose(probes, options.device, shown)
+        works = "device" in probes.get("mindspore", Probe()) and options.device == "CPU"
+        timing = onednn.measured(python) if works and onednn.VARIABLE not in os.environ else None
+    checks = diagnose(probes, options.device, shown, timing)
 
     from migrate.doctor import show
     from migrate.report.output import screen

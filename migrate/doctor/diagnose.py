@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from migrate.doctor.probe import Probe
+from migrate.onednn import VARIABLE, Timing
 
 OK, WARNING, PROBLEM, SKIPPED = "ok", "warning", "problem", "skipped"
 
@@ -30,7 +31,9 @@ class Check:
     fix: str = ""
 
 
-def diagnose(probes: Mapping[str, Probe], device: str, python: str) -> list[Check]:
+def diagnose(
+    probes: Mapping[str, Probe], device: str, python: str, timing: Timing | None = None
+) -> list[Check]:
     """Every check in the order in which a person would go about mending."""
     pip = f"{python} -m pip install"
     checks = [_python(probes["interpreter"], python)]
@@ -45,7 +48,21 @@ def diagnose(probes: Mapping[str, Probe], device: str, python: str) -> list[Chec
         _safetensors(probes, pip),
         _torchvision(probes, pip),
     ]
+    if timing is not None and device == "CPU":
+        checks.append(_convolution(timing))
     return checks
+
+
+def _convolution(timing: Timing) -> Check:
+    """Only where oneDNN's own choice of instructions was found slow on such a processor."""
+    name, plain = "convolution", f"{timing.plain:.1f} ms"
+    if not timing.choice:
+        return Check(name, OK, plain, "oneDNN's own choice of instructions is as fast as AVX2")
+    detail = (
+        f"{timing.limited:.1f} ms with {VARIABLE}={timing.choice}, which ms-migrate sets for its "
+        "own workers; set it for your programs too, before mindspore is imported"
+    )
+    return Check(name, WARNING, plain, detail, f"export {VARIABLE}={timing.choice}")
 
 
 def _python(probe: Probe, python: str) -> Check:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from migrate import onednn
 from migrate.errors import RequestError
 from migrate.table.cache import directory
 
@@ -19,6 +20,7 @@ class Pool:
 
     def __init__(self, jobs: int) -> None:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_v": "4", "NO_COLOR": "1"}
+        environment |= onednn.settings(os.environ)
         root = str(Path(__file__).resolve().parent.parent.parent)
         environment["PYTHONPATH"] = os.pathsep.join(
             filter(None, [root, environment.get("PYTHONPATH", "")])

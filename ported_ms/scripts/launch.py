@@ -61,8 +61,19 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
+def use_fast_convolutions(device: str | None) -> None:
+    """On AMD processors with AVX-512, oneDNN takes its reference convolution, 40 times slower."""
+    try:
+        facts = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    if device in (None, "CPU") and "AuthenticAMD" in facts and "avx512f" in facts:
+        os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
+
+
 def configure(options: argparse.Namespace) -> None:
     """Everything that must be settled before the script's first operator."""
+    use_fast_convolutions(options.device_target)
     if options.amp_level is not None:
         os.environ["MS_MIGRATE_AMP_LEVEL"] = options.amp_level
     if options.loss_scale is not None:

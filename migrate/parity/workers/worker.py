@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from migrate import onednn
 from migrate.errors import RequestError
 from migrate.parity.workers import family
 
@@ -145,6 +146,11 @@ class WorkerError(RequestError):
         return error
 
 
+def _runs_on_cpu(job: dict[str, Any]) -> bool:
+    """MindSpore's side of a check, on this machine's processor."""
+    return str(job.get("action", "")).startswith("mindspore") and job.get("device") == "CPU"
+
+
 def start(
     name: str,
     job: dict[str, Any],
@@ -172,7 +178,8 @@ def start(
         "MS_OM_PATH": str(folder.resolve()),
     }
     token = secrets.token_hex(16)
-    known = {**quiet, **os.environ} if environment is None else environment
+    fast = onednn.settings(os.environ, executable) if _runs_on_cpu(job) else {}
+    known = {**quiet, **fast, **os.environ} if environment is None else environment
     variables = {**known, family.TOKEN: token, PARENT: str(os.getpid())}
     for left_over in ("stdout", "stderr"):
         (folder / left_over).unlink(missing_ok=True)
