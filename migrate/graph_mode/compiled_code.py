@@ -6,9 +6,9 @@ import ast
 
 import libcst as cst
 
-from migrate.analyze.compiled import compiled_code
+from migrate.pipeline import becomes, declare
 from migrate.resolve.values import UNKNOWN, External, Instance, ListOf, options_of
-from migrate.rewrite.statements.markers import MarkerRewriter
+from migrate.rewrite.node_pass import NodePass
 from migrate.rewrite.tensors.stateful_attrs import runs_in_forward
 from migrate.syntax.nodes import atomic, expression, is_cheap
 from migrate.syntax.text import code
@@ -21,78 +21,79 @@ _ITERATE = ("functools.reduce", "itertools.chain")
 _REFUSED = ("all", "any", "divmod", "enumerate", "list", "map", "reversed", "zip")
 
 
-class CompiledCode(MarkerRewriter):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types", "compiled"],
+    examples=[
+        becomes("h = x + 1\ndel h", "h = x + 1"),
+        becomes("a, b = map(lambda t: t + x, (x, y))", "a, b = [t + x for t in (x, y)]"),
+        becomes("n, m = divmod(x.shape[0], 2)", "n, m = (x.shape[0] // 2, x.shape[0] % 2)"),
+    ],
+)
+class CompiledCode(NodePass):
     """Rewrites what Graph mode refuses: `del x`, `map` with a lambda, `reversed` of layers, `sqrt`
     without `math`.
     """
 
-    _run_by_forward: list[ast.AST] | None = None
-
-    @property
-    def function(self) -> ast.AST | None:
-        """The innermost function around the node in hand."""
-        return self._functions[-1] if self._functions else None
-
-    def is_compiled(self, function: ast.AST | None) -> bool:
-        """Whether a forward of this file runs the function."""
-        if self._run_by_forward is None:
-            resolution = self.context.resolution
-            assert resolution.scope is not None
-            found = compiled_code(resolution.scope, resolution.types)
-            self._run_by_forward = [definition for _, definition, _ in found]
-        return function in self._run_by_forward
-
-    def leave_Del(
-        self, original_node: cst.Del, updated_node: cst.Del
-    ) -> cst.Del | cst.Expr | cst.RemovalSentinel:
+    def propose_Del(self, original: cst.Del, updated: cst.Del) -> cst.RemovalSentinel | None:
         """Only frees memory, and Graph mode does not know it."""
-        target = original_node.target
+        target = original.target
         parts = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
         names = all(isinstance(part, cst.Name) for part in parts)
         if names and runs_in_forward(self.function, self.context):
             return cst.RemoveFromParent()
-        return super().leave_Del(original_node, updated_node)
+        return None
 
-    def leave_Raise(self, original_node: cst.Raise, updated_node: cst.Raise) -> cst.Raise:
+    def leave_Raise(self, original: cst.Raise, updated: cst.Raise) -> cst.Raise:
         """`raise NotImplemented(...)` means the error, and the compiler takes only errors."""
-        error = updated_node.exc
+        error = updated.exc
         name = error.func if isinstance(error, cst.Call) else error
         if not isinstance(name, cst.Name) or name.value != "NotImplemented":
-            return updated_node
+            return updated
         assert error is not None
-        return updated_node.with_deep_changes(name, value="NotImplementedError")
+        return updated.with_deep_changes(name, value="NotImplementedError")
 
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
-        name = original_node.func.value if isinstance(original_node.func, cst.Name) else ""
+    def propose_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
+        name = original.func.value if isinstance(original.func, cst.Name) else ""
         if name in _REFUSED and runs_in_forward(self.function, self.context):
-            if name == "reversed" and self._is_sequence(self.partner(original_node)):
-                return cst.Subscript(atomic(updated_node.args[0].value), _BACKWARDS)
-            if name == "map":
-                named = "item" if "item" not in self.spelling.taken else "each_item"
-                return (
-                    _comprehension(updated_node)
-                    or _of_partial(updated_node, named)
-                    or _of_inner(updated_node, named, self.function)
-                    or updated_node
-                )
-            if name == "divmod" and all(is_cheap(a.value) for a in updated_node.args):
-                whole, part = (code(atomic(a.value)) for a in updated_node.args)
-                return expression(f"({whole} // {part}, {whole} % {part})")
-            if name == "list" and _is_comprehension(updated_node):
-                return updated_node.args[0].value
-            if name in ("all", "any") and _calls_for_each(updated_node):
-                return self._over_values(name, updated_node)
-            if name in ("enumerate", "zip"):
-                return updated_node.with_changes(args=[*map(_sliced_range, updated_node.args)])
-        iterated = self._read_in_row(original_node, updated_node)
+            new = self._refused(name, original, updated)
+            if new is not None:
+                return new
+        iterated = self._read_in_row(original, updated)
         if iterated is not None:
             return iterated
         if name and self.function is not None:
-            callee = self.context.type(self.partner(original_node.func))
+            callee = self.context.type(self.partner(original.func))
             if isinstance(callee, External) and callee.name.startswith("math."):
                 # `sqrt(n)` of a size is no number to the compiler, `math.sqrt(n)` is.
-                return updated_node.with_changes(func=expression(self.spelling.name(callee.name)))
-        return super().leave_Call(original_node, updated_node)
+                return updated.with_changes(func=expression(self.spelling.name(callee.name)))
+        return None
+
+    def _refused(
+        self, name: str, original: cst.Call, updated: cst.Call
+    ) -> cst.BaseExpression | None:
+        """A builtin that compiled code does not take."""
+        if name == "reversed" and self._is_sequence(self.partner(original)):
+            return cst.Subscript(atomic(updated.args[0].value), _BACKWARDS)
+        if name == "map":
+            named = "item" if "item" not in self.spelling.taken else "each_item"
+            return (
+                _comprehension(updated)
+                or _of_partial(updated, named)
+                or _of_inner(updated, named, self.function)
+                or updated
+            )
+        if name == "divmod" and all(is_cheap(a.value) for a in updated.args):
+            whole, part = (code(atomic(a.value)) for a in updated.args)
+            return expression(f"({whole} // {part}, {whole} % {part})")
+        if name == "list" and _is_comprehension(updated):
+            return updated.args[0].value
+        if name in ("all", "any") and _calls_for_each(updated):
+            return self._over_values(name, updated)
+        if name in ("enumerate", "zip"):
+            return updated.with_changes(args=[*map(_sliced_range, updated.args)])
+        return None
 
     def _read_in_row(self, original: cst.Call, call: cst.Call) -> cst.BaseExpression | None:
         """`reduce(f, parts)` and `chain(a, b)`: the compiler loses gradients in them."""

@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
+import libcst as cst
+
 from migrate.findings import CODES, Finding
 from migrate.resolve import FileResolution, Usage
 from migrate.resolve.hierarchy import is_module
@@ -29,6 +31,7 @@ class Context:
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     text: str = ""  # the source
     lines: list[str] = field(default_factory=list)  # of the source
+    pairs: dict[cst.CSTNode, ast.AST] = field(default_factory=dict)  # libcst node -> stdlib node
     ported_tree: ast.Module | None = None  # of the finished text
     import_findings: dict[str, Any] = field(default_factory=dict)  # import -> why it stays
     findings: list[Finding] = field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 import libcst as cst
@@ -11,7 +11,8 @@ import libcst as cst
 from migrate.graph_mode.compiled_functions import CompiledFunctions, compiled_names
 from migrate.pipeline import Pass
 from migrate.pipeline.context import Context
-from migrate.rewrite.names.imports import Rewriter
+from migrate.rewrite.driver import rewrite_nodes
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.import_planner import HELPERS
 from migrate.syntax.text import module_code
@@ -32,7 +33,8 @@ def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:
     for one in passes:
         if one.unit == "module" and one.phase == "plan":
             module = one.run(module, context)
-    module = _walked(module, context)
+    nodes = [one.run for one in passes if one.unit == "node"]
+    module = _walked(module, context, nodes)
     later = [one for one in passes if one.phase in ("graph_mode", "tidy", "emit")]
     for unit, group in groupby(later, key=lambda one: one.unit):
         if unit == "module":
@@ -52,10 +54,9 @@ def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:
     return code
 
 
-def _walked(module: cst.Module, context: Context) -> cst.Module:
+def _walked(
+    module: cst.Module, context: Context, passes: Sequence[Callable[[FileRewrite], NodePass]]
+) -> cst.Module:
     if context.module_classes and any(n.args.defaults for n in nodes_of(context.tree, ast.Lambda)):
         context.spelling.name(f"{HELPERS}.WithDefaults")  # imported, if any lambda comes to need it
-    rewriter = Rewriter(context, context.tree)
-    new = transform_lazily(module, rewriter)
-    rewriter.finish()
-    return new
+    return rewrite_nodes(module, context, passes)

@@ -2,7 +2,8 @@
 
 The resolver works on stdlib ast, which is fast; the rewriter needs libcst, which keeps every
 character. Both see the same
-expressions in the same order, so counting is enough: no positions, no metadata.
+expressions in the same order, so that is enough: no positions, no metadata. Nodes of both trees are
+equal only to themselves, so facts are kept by node.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from functools import cache
 from typing import Any
 
 import libcst as cst
+
+from migrate.syntax.children import CHILDREN
 
 _CONSTANT_NAMES = frozenset({"True", "False", "None"})
 _PAIRED = frozenset(
@@ -135,148 +138,87 @@ _OWN_ORDER: dict[type[ast.AST], Callable[[Any], list[Any]]] = {
 }
 
 
-class NodePairer(cst.CSTTransformer):
-    """Hands out the stdlib nodes one by one while libcst walks its tree.
+# The fields of libcst's nodes that hold what both trees treat as expressions or statements.
+_FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {
+    **CHILDREN,
+    cst.Import: (),
+    cst.ImportFrom: (),
+    cst.Global: (),
+    cst.Nonlocal: (),
+    cst.Arg: ("value",),
+    cst.Attribute: ("value",),
+    cst.ClassDef: ("decorators", "type_parameters", "bases", "keywords", "body"),
+    cst.ExceptHandler: ("type", "body"),
+    cst.ExceptStarHandler: ("type", "body"),
+    cst.FunctionDef: ("decorators", "type_parameters", "params", "returns", "body"),
+    cst.MatchAs: ("pattern",),
+    cst.MatchKeywordElement: ("pattern",),
+    cst.MatchMapping: ("elements",),
+    cst.MatchStar: (),
+    cst.Param: ("annotation", "default"),
+}
+_PARTNERS: dict[type[cst.CSTNode], tuple[type[ast.AST], ...]] = {
+    cst.Name: (ast.Name,),
+    cst.Attribute: (ast.Attribute,),
+    cst.Call: (ast.Call,),
+    cst.FunctionDef: (ast.FunctionDef, ast.AsyncFunctionDef),
+    cst.ClassDef: (ast.ClassDef,),
+    cst.Comparison: (ast.Compare,),
+    cst.UnaryOperation: (ast.UnaryOp,),
+    cst.Lambda: (ast.Lambda,),
+    cst.Assign: (ast.Assign,),
+    cst.AnnAssign: (ast.AnnAssign,),
+    cst.AugAssign: (ast.AugAssign,),
+    cst.Expr: (ast.Expr,),
+    cst.With: (ast.With, ast.AsyncWith),
+    cst.For: (ast.For, ast.AsyncFor),
+    cst.If: (ast.If,),
+    cst.While: (ast.While,),
+    cst.Try: (ast.Try,),
+    cst.TryStar: (ast.TryStar,),
+    cst.Return: (ast.Return,),
+}
 
-    The rewriter builds on it, so one walk does both.
-    """
 
-    def __init__(self, tree: ast.AST) -> None:
-        super().__init__()
-        self._order = in_source_order(tree)
-        self._taken = 0
-        self._skipped: set[int] = set()
-        self.pairs: dict[int, ast.AST] = {}  # id of the libcst node -> stdlib node
+def pair_nodes(tree: ast.AST, module: cst.Module) -> dict[cst.CSTNode, ast.AST]:
+    """The stdlib node of each libcst node that has one."""
+    order = in_source_order(tree)
+    order.reverse()
+    pairs: dict[cst.CSTNode, ast.AST] = {}
+    stack: list[Any] = [module]
+    while stack:
+        node = stack.pop()
+        kind = node.__class__
+        partners = _PARTNERS.get(kind)
+        if partners is not None and not _is_alone(node, kind):
+            partner: Any = order.pop() if order else None
+            if partner.__class__ not in partners:
+                raise _disagreement(node, partner)
+            if kind is cst.Name and getattr(partner, "id", "") != node.value:
+                raise _disagreement(node, partner)
+            pairs[node] = partner
+        names = _FIELDS.get(kind)
+        if names is None:
+            stack += reversed(node.children)
+            continue
+        for name in reversed(names):
+            value = getattr(node, name)
+            if value.__class__ is tuple or value.__class__ is list:
+                stack += reversed(value)
+            elif isinstance(value, cst.CSTNode):
+                stack.append(value)
+    if order:
+        raise _disagreement(module, order[-1])
+    return pairs
 
-    def partner(self, node: cst.CSTNode) -> ast.AST | None:
-        """The stdlib node of a libcst node that has been visited."""
-        return self.pairs.get(id(node))
 
-    def finish(self) -> None:
-        if self._taken < len(self._order):
-            rest = self._order[self._taken]
-            raise JoinError(
-                f"unmatched {type(rest).__name__} at line {getattr(rest, 'lineno', '?')}"
-            )
+def _is_alone(node: Any, kind: type[cst.CSTNode]) -> bool:
+    """What only libcst has: True as a name, signs of which nobody asks."""
+    if kind is cst.Name:
+        return node.value in _CONSTANT_NAMES
+    return kind is cst.UnaryOperation and node.operator.__class__ is not cst.BitInvert
 
-    def _take(self, node: cst.CSTNode, *kinds: type[ast.AST]) -> Any:
-        partner = self._order[self._taken] if self._taken < len(self._order) else None
-        if partner.__class__ not in kinds:
-            line = getattr(partner, "lineno", "?")
-            raise JoinError(
-                f"{type(node).__name__} against {type(partner).__name__} at line {line}"
-            )
-        self._taken += 1
-        self.pairs[id(node)] = partner
-        return partner
 
-    # What only one of the two trees treats as an expression.
-
-    def visit_Import(self, node: cst.Import) -> bool:
-        return False
-
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
-        return False
-
-    def visit_Global(self, node: cst.Global) -> bool:
-        return False
-
-    def visit_Nonlocal(self, node: cst.Nonlocal) -> bool:
-        return False
-
-    def visit_Arg(self, node: cst.Arg) -> None:
-        if node.keyword is not None:
-            self._skipped.add(id(node.keyword))
-
-    def visit_Param(self, node: cst.Param) -> None:
-        self._skipped.add(id(node.name))
-
-    def visit_ExceptHandler(self, node: cst.ExceptHandler) -> None:
-        if node.name is not None:
-            self._skipped.add(id(node.name.name))
-
-    def visit_ExceptStarHandler(self, node: cst.ExceptStarHandler) -> None:
-        if node.name is not None:
-            self._skipped.add(id(node.name.name))
-
-    def visit_MatchAs(self, node: cst.MatchAs) -> None:
-        if node.name is not None:
-            self._skipped.add(id(node.name))
-
-    def visit_MatchStar(self, node: cst.MatchStar) -> None:
-        if node.name is not None:
-            self._skipped.add(id(node.name))
-
-    def visit_MatchMapping(self, node: cst.MatchMapping) -> None:
-        if node.rest is not None:
-            self._skipped.add(id(node.rest))
-
-    def visit_MatchKeywordElement(self, node: cst.MatchKeywordElement) -> None:
-        self._skipped.add(id(node.key))
-
-    # The pairs.
-
-    def visit_Name(self, node: cst.Name) -> None:
-        if id(node) in self._skipped or node.value in _CONSTANT_NAMES:
-            return
-        partner = self._take(node, ast.Name)
-        if partner.id != node.value:
-            raise JoinError(f"name {node.value} against {partner.id}")
-
-    def visit_Attribute(self, node: cst.Attribute) -> None:
-        self._take(node, ast.Attribute)
-        self._skipped.add(id(node.attr))
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self._take(node, ast.Call)
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
-        self._take(node, ast.FunctionDef, ast.AsyncFunctionDef)
-        self._skipped.add(id(node.name))
-
-    def visit_ClassDef(self, node: cst.ClassDef) -> None:
-        self._take(node, ast.ClassDef)
-        self._skipped.add(id(node.name))
-
-    def visit_Comparison(self, node: cst.Comparison) -> None:
-        self._take(node, ast.Compare)
-
-    def visit_UnaryOperation(self, node: cst.UnaryOperation) -> None:
-        if isinstance(node.operator, cst.BitInvert):
-            self._take(node, ast.UnaryOp)
-
-    def visit_Lambda(self, node: cst.Lambda) -> None:
-        self._take(node, ast.Lambda)
-
-    def visit_Assign(self, node: cst.Assign) -> None:
-        self._take(node, ast.Assign)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._take(node, ast.AnnAssign)
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        self._take(node, ast.AugAssign)
-
-    def visit_Expr(self, node: cst.Expr) -> None:
-        self._take(node, ast.Expr)
-
-    def visit_With(self, node: cst.With) -> None:
-        self._take(node, ast.With, ast.AsyncWith)
-
-    def visit_For(self, node: cst.For) -> None:
-        self._take(node, ast.For, ast.AsyncFor)
-
-    def visit_If(self, node: cst.If) -> None:
-        self._take(node, ast.If)
-
-    def visit_While(self, node: cst.While) -> None:
-        self._take(node, ast.While)
-
-    def visit_Try(self, node: cst.Try) -> None:
-        self._take(node, ast.Try)
-
-    def visit_TryStar(self, node: cst.TryStar) -> None:
-        self._take(node, ast.TryStar)
-
-    def visit_Return(self, node: cst.Return) -> None:
-        self._take(node, ast.Return)
+def _disagreement(node: cst.CSTNode, partner: Any) -> JoinError:
+    line = getattr(partner, "lineno", "?")
+    return JoinError(f"{type(node).__name__} against {type(partner).__name__} at line {line}")

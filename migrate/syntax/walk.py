@@ -18,6 +18,8 @@ from migrate.syntax.children import CHILDREN
 Node = TypeVar("Node", bound=cst.CSTNode)
 Enter = Callable[[Any], bool | None]
 Leave = Callable[[Any, Any], Any]
+# What to do with a kind of node, from its class.
+Handlers = Callable[[type[cst.CSTNode]], tuple[Enter | None, Leave | None]]
 # What to do on entering and on leaving, the fields to go into, and how to read them.
 Plan = tuple[Enter | None, Leave | None, tuple[str, ...], Callable[[Any], Any]]
 
@@ -28,15 +30,38 @@ _SEQUENCES = (tuple, list)
 
 def transform_lazily(node: Node, transformer: cst.CSTTransformer) -> Node:
     """The node as the transformer changes it."""
-    new = _Walk(transformer).node(node)
+    return walk_lazily(node, _Methods(transformer).of, transformer)
+
+
+def walk_lazily(node: Node, handlers: Handlers, unknown: cst.CSTTransformer) -> Node:
+    """The node as the handlers of each kind change it; `unknown` visits kinds of later libcsts."""
+    new = _Walk(handlers, unknown).node(node)
     if isinstance(new, _GONE):
         raise TypeError(f"a {type(node).__name__} that nothing holds cannot go away")
     return new  # type: ignore[no-any-return]
 
 
-class _Walk:
+class _Methods:
+    """The handlers that a transformer has as methods."""
+
     def __init__(self, transformer: cst.CSTTransformer) -> None:
         self._transformer = transformer
+
+    def of(self, kind: type[cst.CSTNode]) -> tuple[Enter | None, Leave | None]:
+        return self._method(f"visit_{kind.__name__}"), self._method(f"leave_{kind.__name__}")
+
+    def _method(self, name: str) -> Any:
+        """A method that the transformer has written itself; libcst's own do nothing."""
+        own = getattr(type(self._transformer), name, None)
+        if own is None or own is getattr(cst.CSTTransformer, name, None):
+            return None
+        return getattr(self._transformer, name)
+
+
+class _Walk:
+    def __init__(self, handlers: Handlers, unknown: cst.CSTTransformer) -> None:
+        self._handlers = handlers
+        self._unknown = unknown
         self._plans: dict[type, Plan | None] = {}
 
     def node(self, node: Any) -> Any:
@@ -46,7 +71,7 @@ class _Walk:
         except KeyError:
             plan = self._plans[node.__class__] = self._plan(node.__class__)
         if plan is None:
-            return node.visit(self._transformer)
+            return node.visit(self._unknown)
         enter, leave, names, read = plan
         if enter is not None and enter(node) is False:
             return node if leave is None else leave(node, node)
@@ -100,13 +125,5 @@ class _Walk:
         names = CHILDREN.get(kind)
         if names is None:
             return None
-        enter = self._method(f"visit_{kind.__name__}")
-        leave = self._method(f"leave_{kind.__name__}")
+        enter, leave = self._handlers(kind)
         return enter, leave, names, attrgetter(*names) if names else attrgetter("__class__")
-
-    def _method(self, name: str) -> Any:
-        """A method that the transformer has written itself; libcst's own do nothing."""
-        own = getattr(type(self._transformer), name, None)
-        if own is None or own is getattr(cst.CSTTransformer, name, None):
-            return None
-        return getattr(self._transformer, name)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 
 from migrate.collection import no_collection
+from migrate.rewrite import driver
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.children import CHILDREN, code_nodes
 from migrate.syntax.text import code, module_code
@@ -189,6 +190,24 @@ def test_what_must_be_there_cannot_go_away() -> None:
         transform_lazily(cst.parse_module("x"), Careless())
 
 
+def _visited(node: cst.CSTNode, handlers: Any, unknown: cst.CSTTransformer) -> Any:
+    """The walk of the driver, as libcst does it."""
+    known: dict[type, Any] = {}
+
+    class Transformer(cst.CSTTransformer):
+        def on_visit(self, node: cst.CSTNode) -> bool:
+            if type(node) not in known:
+                known[type(node)] = handlers(type(node))
+            enter, _ = known[type(node)]
+            return enter is None or enter(node) is not False
+
+        def on_leave(self, original_node: Any, updated_node: Any) -> Any:
+            _, leave = known[type(original_node)]
+            return updated_node if leave is None else leave(original_node, updated_node)
+
+    return node.visit(Transformer())
+
+
 @RELAXED
 @given(grammar.programs(torch=True))
 def test_programs_port_as_with_the_visit_of_libcst(port, text: str) -> None:
@@ -200,6 +219,7 @@ def test_programs_port_as_with_the_visit_of_libcst(port, text: str) -> None:
     ]
     assert len(users) > 5  # the driver and the passes with a walk of their own
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "walk_lazily", _visited)
         for module in users:
             patch.setattr(
                 module, "transform_lazily", lambda node, transformer: node.visit(transformer)

@@ -10,8 +10,9 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
 from migrate.resolve.values import Instance, ProjectClass, options_of
-from migrate.rewrite.calls.rewrite import CallRewriter
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.nodes import atomic, expression, one_of_list, with_parts
 from migrate.syntax.text import code
 
@@ -23,66 +24,96 @@ _ITERATED = {
 _READS_ALL = frozenset({"enumerate", "list", "reversed", "sum", "tuple", "zip"})
 
 
-class ContainerUses(CallRewriter):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types"],
+    after={"strided_slices": "an element of a tensor is none of a container"},
+    examples=[
+        becomes(
+            """
+            class Scales(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.scales = nn.ParameterList([nn.Parameter(torch.ones(2))])
+
+                def forward(self, x):
+                    for scale in self.scales:
+                        x = x * scale
+                    return x + self.scales[0]
+            """,
+            """
+            class Scales(nn.Cell):
+                def __init__(self):
+                    super().__init__()
+                    self.scales = helpers.ParameterList([Parameter(ops.ones(2))])
+
+                def construct(self, x):
+                    for scale in self.scales.values():
+                        x = x * scale
+                    return x + self.scales.values()[0]
+            """,
+        ),
+    ],
+)
+class ContainerUses(NodePass):
     """Reads containers by their methods."""
 
-    def leave_For(self, original_node: cst.For, updated_node: cst.For) -> cst.For:
-        return with_parts(updated_node, iter=self._iterated(original_node.iter, updated_node.iter))
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._written_items: set[cst.CSTNode] = set()  # `p["a"]` where it is assigned to
 
-    def leave_CompFor(self, original_node: cst.CompFor, updated_node: cst.CompFor) -> cst.CompFor:
-        return with_parts(updated_node, iter=self._iterated(original_node.iter, updated_node.iter))
+    def leave_For(self, original: cst.For, updated: cst.For) -> cst.For:
+        return with_parts(updated, iter=self._iterated(original.iter, updated.iter))
 
-    def leave_Subscript(
-        self, original_node: cst.Subscript, updated_node: cst.Subscript
-    ) -> cst.BaseExpression:
-        kind = self._container(original_node.value)
+    def leave_CompFor(self, original: cst.CompFor, updated: cst.CompFor) -> cst.CompFor:
+        return with_parts(updated, iter=self._iterated(original.iter, updated.iter))
+
+    def propose_Subscript(
+        self, original: cst.Subscript, updated: cst.Subscript
+    ) -> cst.BaseExpression | None:
+        kind = self._container(original.value)
         if kind == "torch.nn.ParameterList":
-            return updated_node.with_changes(value=_method(updated_node.value, "values"))
-        index = updated_node.slice[0].slice
+            return updated.with_changes(value=_method(updated.value, "values"))
+        index = updated.slice[0].slice
         if kind == "torch.nn.ParameterDict" and isinstance(index, cst.Index):
-            if self._is_written(original_node):
-                return updated_node
-            return _method(updated_node.value, "get", index.value)
-        if original_node.value is not updated_node.value:
-            return one_of_list(updated_node)
-        return updated_node
+            if original in self._written_items:
+                return updated
+            return _method(updated.value, "get", index.value)
+        return one_of_list(updated) if original.value is not updated.value else None
 
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
-        partner = self.partner(original_node)
-        if isinstance(partner, ast.Call) and getattr(partner.func, "id", "") in _READS_ALL:
-            arguments = [
-                with_parts(new, value=self._iterated(old.value, new.value))
-                for old, new in zip(original_node.args, updated_node.args, strict=True)
-            ]
-            if [a.value for a in arguments] != [a.value for a in updated_node.args]:
-                updated_node = updated_node.with_changes(args=arguments)
-        return super().leave_Call(original_node, updated_node)
+    def leave_Call(self, original: cst.Call, updated: cst.BaseExpression) -> cst.BaseExpression:
+        partner = self.partner(original)
+        if not isinstance(partner, ast.Call) or getattr(partner.func, "id", "") not in _READS_ALL:
+            return updated
+        if not isinstance(updated, cst.Call) or len(updated.args) != len(original.args):
+            return updated
+        arguments = [
+            with_parts(new, value=self._iterated(old.value, new.value))
+            for old, new in zip(original.args, updated.args, strict=True)
+        ]
+        return with_parts(updated, args=arguments)
 
     def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
         if isinstance(node.target, cst.Subscript):
-            self._written_items.add(id(node.target))
+            self._written_items.add(node.target)
 
     def visit_Del(self, node: cst.Del) -> None:
         if isinstance(node.target, cst.Subscript):
-            self._written_items.add(id(node.target))
+            self._written_items.add(node.target)
 
-    def leave_Del(
-        self, original_node: cst.Del, updated_node: cst.Del
-    ) -> cst.Del | cst.Expr | cst.RemovalSentinel:
+    def propose_Del(self, original: cst.Del, updated: cst.Del) -> cst.Expr | None:
         """`del net.features[-1]`: torch numbers the layers that are left, MindSpore keeps names."""
-        place, new = original_node.target, updated_node.target
+        place, new = original.target, updated.target
         if not isinstance(place, cst.Subscript) or not isinstance(new, cst.Subscript):
-            return updated_node
+            return None
         kinds = options_of(self.context.type(self.partner(place.value)))
         layers = all(isinstance(k, Instance) and k.cls == "torch.nn.Sequential" for k in kinds)
         index = new.slice[0].slice
         if not kinds or not layers or len(new.slice) != 1 or not isinstance(index, cst.Index):
-            return updated_node
+            return None
         function = self.spelling.name("helpers.delete_layer")
         return cst.Expr(expression(f"{function}({code(new.value)}, {code(index.value)})"))
-
-    def _is_written(self, node: cst.Subscript) -> bool:
-        return id(node) in self._written_items
 
     def _iterated(
         self, original: cst.BaseExpression, updated: cst.BaseExpression

@@ -8,9 +8,8 @@ from typing import Any
 
 import libcst as cst
 
-from migrate.resolve import Usage
+from migrate.pipeline import becomes, declare
 from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.cells.cell_classes import CellRewriter
 from migrate.rewrite.cells.custom_gradients import (
     FUNCTION,
     WITHOUT_EFFECT,
@@ -18,49 +17,89 @@ from migrate.rewrite.cells.custom_gradients import (
     NotPlain,
     custom_gradient,
 )
-from migrate.rewrite.context import Context
+from migrate.rewrite.names.library_names import LibraryNames
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.statements.suites import GONE, decided_if, without_empty
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.text import code
 
 
-class GradientCells(CellRewriter):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["usages"],
+    after={
+        "markers": "the members that it writes anew keep their comments",
+        "cell_classes": "the class has the names of its parameters first",
+    },
+    examples=[
+        becomes(
+            """
+            class Double(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    return x * 2
+
+                @staticmethod
+                def backward(ctx, grad):
+                    return grad * 2
+            """,
+            """
+            class Double(helpers.Function):
+                def construct(self, x):
+                    return x * 2
+
+                def bprop(self, x, out, grad):
+                    return (grad * 2,)
+            """,
+        ),
+    ],
+)
+class GradientCells(NodePass):
     """Rewrites the classes that state a gradient of their own."""
 
-    def __init__(self, context: Context, tree: ast.Module) -> None:
-        super().__init__(context, tree)
-        self._gradients: dict[int, CustomGradient | str] = {}  # by base: a plan, or why none
-        for node in nodes_of(tree, ast.ClassDef):
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        # By base: a plan, or why there is none.
+        self._gradients: dict[ast.AST, CustomGradient | str] = {}
+        self._names = file.shared(LibraryNames)
+        for node in nodes_of(self.context.tree, ast.ClassDef):
             for base in node.bases:
-                usage = context.usage(base)
+                usage = self.context.usage(base)
                 if usage is not None and usage.api == FUNCTION:
                     try:
-                        self._gradients[id(base)] = custom_gradient(node, context)
+                        self._gradients[base] = custom_gradient(node, self.context)
                     except NotPlain as reason:
-                        self._gradients[id(base)] = str(reason)
+                        self._gradients[base] = str(reason)
 
-    def _reference(
-        self, usage: Usage, node: cst.Name | cst.Attribute, receiver: cst.BaseExpression | None
-    ) -> cst.BaseExpression:
-        reason = self._gradients.get(id(usage.node))
-        if isinstance(reason, str):
-            entry = self.row(usage)
-            message = f"a custom gradient that is written by hand: {reason}"
-            self.flag(usage.node, Refusal(message, entry.way, "MS301"), usage.api)
-            return cst.parse_expression(self.spelling.keep_torch(usage.api))
-        return super()._reference(usage, node, receiver)
+    def propose_Name(self, original: cst.Name, updated: cst.Name) -> cst.BaseExpression | None:
+        return self._by_hand(self.partner(original)) if self._gradients else None
 
-    def leave_ClassDef(
-        self, original_node: cst.ClassDef, updated_node: cst.ClassDef
-    ) -> cst.ClassDef:
-        cls = self._classes[-1]
-        node = super().leave_ClassDef(original_node, updated_node)
-        plan = self._gradients.get(id(cls.bases[0])) if cls.bases else None
+    def propose_Attribute(
+        self, original: cst.Attribute, updated: cst.Attribute
+    ) -> cst.BaseExpression | None:
+        return self._by_hand(self.partner(original)) if self._gradients else None
+
+    def _by_hand(self, base: ast.AST | None) -> cst.BaseExpression | None:
+        """A base whose class keeps torch's name, with a finding."""
+        reason = self._gradients.get(base) if base is not None else None
+        usage = self.context.usage(base)
+        if not isinstance(reason, str) or usage is None:
+            return None
+        entry = self._names.row(usage)
+        message = f"a custom gradient that is written by hand: {reason}"
+        self.flag(usage.node, Refusal(message, entry.way, "MS301"), usage.api)
+        return cst.parse_expression(self.spelling.keep_torch(usage.api))
+
+    def leave_ClassDef(self, original: cst.ClassDef, updated: cst.ClassDef) -> cst.ClassDef:
+        cls = self.partner(original)
+        assert isinstance(cls, ast.ClassDef)
+        plan = self._gradients.get(cls.bases[0]) if cls.bases else None
         if not isinstance(plan, CustomGradient):
-            return node
+            return updated
         skip = self.spelling.name("helpers.no_gradient")
-        return node.with_changes(
-            body=node.body.with_changes(body=_members(node.body.body, plan, skip))
+        return updated.with_changes(
+            body=updated.body.with_changes(body=_members(updated.body.body, plan, skip))
         )
 
 
@@ -204,19 +243,19 @@ class _ContextTaker(cst.CSTTransformer):
         return isinstance(node, cst.Name) and node.value == self.plan.contexts[0]
 
     def leave_SimpleStatementLine(
-        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+        self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
-        name, value = self._stored_in(original_node)
+        name, value = self._stored_in(original)
         if name is None:
-            return updated_node
+            return updated
         if value is not None:
             self.kept[name] = value
         wanted = (self.keep and name in self.plan.kept) or name in (self._reads or ())
         if value is None or not wanted:
-            return updated_node.with_changes(body=[GONE])
+            return updated.with_changes(body=[GONE])
         line = cst.parse_statement(f"{_local(name, self.plan)} = {code(value)}\n")
         assert isinstance(line, cst.SimpleStatementLine)
-        return updated_node.with_changes(body=line.body)
+        return updated.with_changes(body=line.body)
 
     def _stored_in(
         self, line: cst.SimpleStatementLine
@@ -243,13 +282,11 @@ class _ContextTaker(cst.CSTTransformer):
             self._reads = frozenset(finder.found)
 
     def leave_Attribute(
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
+        self, original: cst.Attribute, updated: cst.Attribute
     ) -> cst.BaseExpression:
-        if self._is_context(original_node.value) and original_node.attr.value in (
-            self._reads or ()
-        ):
-            return cst.Name(_local(original_node.attr.value, self.plan))
-        return updated_node
+        if self._is_context(original.value) and original.attr.value in (self._reads or ()):
+            return cst.Name(_local(original.attr.value, self.plan))
+        return updated
 
 
 class _Reads(cst.CSTVisitor):
@@ -283,12 +320,12 @@ class _BackwardBody(cst.CSTTransformer):
         self.skip = skip
 
     def leave_Attribute(
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
+        self, original: cst.Attribute, updated: cst.Attribute
     ) -> cst.BaseExpression:
-        owner = original_node.value
+        owner = original.value
         if not isinstance(owner, cst.Name) or owner.value != self.plan.contexts[1]:
-            return updated_node
-        name = original_node.attr.value
+            return updated
+        name = original.attr.value
         if name == "needs_input_grad":
             return cst.Tuple(
                 [cst.Element(cst.Name("True"))] * max(len(self.inputs), 2),
@@ -298,21 +335,21 @@ class _BackwardBody(cst.CSTTransformer):
         return cst.Name(_local("saved_tensors" if name == "saved_variables" else name, self.plan))
 
     def leave_Subscript(
-        self, original_node: cst.Subscript, updated_node: cst.Subscript
+        self, original: cst.Subscript, updated: cst.Subscript
     ) -> cst.BaseExpression:
-        value = original_node.value
+        value = original.value
         if isinstance(value, cst.Attribute) and value.attr.value == "needs_input_grad":
             return cst.Name("True")  # value_and_grad asks for those that it needs
-        return updated_node
+        return updated
 
-    def leave_If(self, original_node: cst.If, updated_node: cst.If) -> Any:
-        test = updated_node.test
-        if isinstance(test, cst.Name) and test.value == "True" and updated_node.orelse is None:
-            return decided_if(updated_node, True)
-        return updated_node
+    def leave_If(self, original: cst.If, updated: cst.If) -> Any:
+        test = updated.test
+        if isinstance(test, cst.Name) and test.value == "True" and updated.orelse is None:
+            return decided_if(updated, True)
+        return updated
 
-    def leave_Return(self, original_node: cst.Return, updated_node: cst.Return) -> cst.Return:
-        value = updated_node.value
+    def leave_Return(self, original: cst.Return, updated: cst.Return) -> cst.Return:
+        value = updated.value
         parts = [e.value for e in value.elements] if isinstance(value, cst.Tuple) else [value]
         texts = [
             f"{self.skip}({name})" if part is None or code(part) == "None" else code(part)
@@ -329,15 +366,11 @@ class _Renamed(cst.CSTTransformer):
         super().__init__()
         self.names = names
 
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
-        return updated_node.with_changes(
-            value=self.names.get(updated_node.value, updated_node.value)
-        )
+    def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.Name:
+        return updated.with_changes(value=self.names.get(updated.value, updated.value))
 
-    def leave_Attribute(
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
-    ) -> cst.Attribute:
-        return updated_node.with_changes(attr=original_node.attr)
+    def leave_Attribute(self, original: cst.Attribute, updated: cst.Attribute) -> cst.Attribute:
+        return updated.with_changes(attr=original.attr)
 
-    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
-        return updated_node.with_changes(keyword=original_node.keyword)
+    def leave_Arg(self, original: cst.Arg, updated: cst.Arg) -> cst.Arg:
+        return updated.with_changes(keyword=original.keyword)

@@ -8,52 +8,80 @@ from collections.abc import Sequence
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
+from migrate.pipeline import becomes, declare
 from migrate.resolve.modules import Modules, absolute_name
 from migrate.resolve.values import External
-from migrate.rewrite.names.torch_in_strings import TextMentions
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.statements.suites import is_gone, without_empty
+from migrate.rewrite.steps.step_state import StepState
 from migrate.syntax.text import code
 
 
-class Rewriter(TextMentions):
-    """The whole pass over one file."""
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["usages"],
+    after={"insert_steps": "the names that steps need are known then"},
+    examples=[
+        becomes(
+            """
+            def first(x: torch.Tensor):
+                import torch.nn.functional as F
+                return F.relu(x)
+            """,
+            """
+            def first(x: Tensor):
+                return ops.relu(x)
+            """,
+        ),
+    ],
+)
+class Imports(NodePass):
+    """Rewrites imports, and places the new ones."""
 
-    first_import: int | None = None
-    _depth = 0
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._steps = file.shared(StepState)
+
+    def visit_Import(self, node: cst.Import) -> bool:
+        return False
+
+    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
+        return False
 
     def leave_Import(
-        self, original_node: cst.Import, updated_node: cst.Import
+        self, original: cst.Import, updated: cst.Import
     ) -> cst.Import | cst.RemovalSentinel:
-        self._flag_import(original_node)
-        kept = [alias for alias in updated_node.names if not self._is_torch(_full_name(alias.name))]
-        if len(kept) == len(updated_node.names):
-            return updated_node
+        self._flag_import(original)
+        kept = [alias for alias in updated.names if not self._is_torch(_full_name(alias.name))]
+        if len(kept) == len(updated.names):
+            return updated
         if not kept:
             return cst.RemoveFromParent()
         kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-        return updated_node.with_changes(names=kept)
+        return updated.with_changes(names=kept)
 
     def leave_ImportFrom(
-        self, original_node: cst.ImportFrom, updated_node: cst.ImportFrom
+        self, original: cst.ImportFrom, updated: cst.ImportFrom
     ) -> cst.ImportFrom | cst.RemovalSentinel:
-        name = self._absolute(original_node)
+        name = self._absolute(original)
         if self._is_torch(name):
             return cst.RemoveFromParent()
-        self._flag_import(original_node)
-        updated_node = self._relative(name, updated_node)
-        if isinstance(updated_node.names, cst.ImportStar):
-            return updated_node
+        self._flag_import(original)
+        updated = self._relative(name, updated)
+        if isinstance(updated.names, cst.ImportStar):
+            return updated
         kept = [
             alias
-            for alias in updated_node.names
+            for alias in updated.names
             if not self._passes_torch_on(name, _full_name(alias.name))
         ]
-        if len(kept) == len(updated_node.names):
-            return updated_node
+        if len(kept) == len(updated.names):
+            return updated
         if not kept:
             return cst.RemoveFromParent()
         kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-        return updated_node.with_changes(names=kept)
+        return updated.with_changes(names=kept)
 
     def _flag_import(self, node: cst.Import | cst.ImportFrom) -> None:
         """What does not come along stays as it is; its uses are the reader's to replace."""
@@ -115,10 +143,10 @@ class Rewriter(TextMentions):
 
     # Placing the new imports ----------------------------------------------------------------------
 
-    def leave_Module(self, original_node: cst.Module, updated_node: cst.Module) -> cst.Module:
-        body = self.arranged(original_node.body, list(updated_node.body))
+    def leave_Module(self, original: cst.Module, updated: cst.Module) -> cst.Module:
+        body = list(updated.body)
         # What is recorded is this file's business: others that share the helpers may compile.
-        record = self.spelling.name("helpers.record") if self.plans.taped else ""
+        record = self.spelling.name("helpers.record") if self._steps.plans.taped else ""
         there = {
             code(part)
             for statement in body
@@ -150,7 +178,7 @@ class Rewriter(TextMentions):
             line = cst.parse_statement(f"{record}()")
             line = line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
             kept.insert(_after_helpers(kept), line)
-        return updated_node.with_changes(body=kept, footer=[*rest, *updated_node.footer])
+        return updated.with_changes(body=kept, footer=[*rest, *updated.footer])
 
 
 def _full_name(node: cst.BaseExpression) -> str:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from dataclasses import replace
 
 import libcst as cst
 
-from migrate.findings import Finding
+from migrate.pipeline.context import Context
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER
+from migrate.resolve.values import External
 from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.calls.signature_cells import signature_helper
-from migrate.rewrite.context import Context, marker
 from migrate.rewrite.names.getattr_tables import LookedUp
-from migrate.rewrite.names.quoted_annotations import Spelled
+from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.syntax.ast_index import all_nodes
-from migrate.syntax.node_pairs import NodePairer
-from migrate.syntax.nodes import atomic, expression, fill, is_hole_alone
+from migrate.syntax.nodes import expression, fill, is_hole_alone
 from migrate.syntax.text import code
 from migrate.table import Entry
 from migrate.table.mint import in_mint, takes_torch_arguments
@@ -29,92 +27,14 @@ _ANNOTATIONS = {"torch.Size": "tuple", "torch.device": "str"}
 _OLD_TENSOR = re.compile(r"torch\.(cuda\.)?[A-Z]\w+Tensor")  # torch.FloatTensor
 
 
-class LibraryNames(NodePairer):
-    """Spells the names that rows of the table give, and flags those that have none."""
+class LibraryNames(FileAccess):
+    """Spells the names that rows of the table give, and refuses those that have none."""
 
-    def __init__(self, context: Context, tree: ast.Module) -> None:
-        super().__init__(tree)
-        self.context = context
-        self.spelling = context.spelling
-        self.table = context.table
-        self._marks: list[list[str]] = [[]]
-        self._wrapped: dict[int, cst.BaseExpression] = {}  # with parentheses -> without
-        self._kept: list[cst.CSTNode] = []  # ids are only good while the nodes live
-        self._annotations = 0
-        self._unknown_type = False  # the annotation in hand names what MindSpore does not have
-        self._quoted = dict(context.resolution.quoted)
-        self._quoted_usages = {
-            ast.unparse(part): usage
-            for tree in self._quoted.values()
-            for part in ast.walk(tree)
-            if (usage := context.usage(part)) is not None
-        }
-        self._beside_old_types = _beside_old_types(tree, context)
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._beside_old_types = _beside_old_types(self.context.tree, self.context)
 
-    def wrapped(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        """Fit to stand in a larger expression; `bare` takes the parentheses off again."""
-        safe = atomic(node)
-        if safe is not node:
-            self._wrapped[id(safe)] = node
-            self._kept.append(safe)
-        return safe
-
-    def bare(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        """Without the parentheses that only a larger expression would need."""
-        return self._wrapped.get(id(node), node)
-
-    # Findings -----------------------------------------------------------------------------------
-
-    def flag(self, node: ast.AST | None, refusal: Refusal, api: str = "") -> Finding:
-        message = f"{api}: {refusal.message}" if api else refusal.message
-        finding = self.context.flag(node, refusal.code, message, refusal.next_step, api)
-        self._marks[-1].append(marker(finding))
-        return finding
-
-    # Quoted annotations -------------------------------------------------------------------------
-
-    def visit_Annotation(self, node: cst.Annotation) -> None:
-        self._annotations += 1
-        self._unknown_type = False
-
-    def leave_Annotation(
-        self, original_node: cst.Annotation, updated_node: cst.Annotation
-    ) -> cst.Annotation:
-        self._annotations -= 1
-        if not self._unknown_type:
-            return updated_node
-        # As a whole: `"torch.jit.Final"[int]` and `"torch.X" | None` are errors when Python runs.
-        text = code(updated_node.annotation.with_changes(lpar=[], rpar=[]))
-        return updated_node.with_changes(annotation=cst.SimpleString(repr(" ".join(text.split()))))
-
-    def leave_SimpleString(
-        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
-    ) -> cst.BaseExpression:
-        """`x: "torch.Tensor"` is an annotation like any other."""
-        text = original_node.evaluated_value if self._annotations else None
-        tree = self._quoted.get(text) if isinstance(text, str) else None
-        if tree is None:
-            return updated_node
-        new = Spelled(self).visit(copy.deepcopy(tree))
-        # Single quotes inside need double ones outside, and the other way round.
-        quote = original_node.quote
-        return updated_node.with_changes(
-            value=quote
-            + ast.unparse(new).replace(quote[0], "'" if quote[0] == '"' else '"')
-            + quote
-        )
-
-    def quoted_name(self, node: ast.expr) -> str | None:
-        usage = self._quoted_usages.get(ast.unparse(node))
-        if usage is None:
-            return None
-        try:
-            self.context.ported += 1
-            return code(self._named(usage, self.row(usage)))
-        except Refusal:
-            return None
-
-    def _class_name(self, torch_name: str) -> str:
+    def class_name(self, torch_name: str) -> str:
         entry = self.table.get(torch_name)
         if entry is None or not entry.main.mindspore:
             raise Refusal(f"{torch_name} has no class of its own in MindSpore", "", "MS310")
@@ -149,12 +69,12 @@ class LibraryNames(NodePairer):
         """`getattr(nn, name)`, `nn.__dict__[name]`: a module as a value."""
         return api.removesuffix(".__dict__") in self.table.namespaces
 
-    def _is_mint_class(self, torch_name: str) -> bool:
+    def is_mint_class(self, torch_name: str) -> bool:
         """mint's classes name their parameters as torch does."""
         owner = self.table.get(torch_name)
         return owner is not None and owner.kind == "class" and bool(owner.main.mint)
 
-    def _named(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
+    def named(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
         main = entry.main
         if usage.form == "annotation" and _OLD_TENSOR.fullmatch(entry.torch):
             return expression(self.spelling.name("mindspore.Tensor"))
@@ -176,7 +96,7 @@ class LibraryNames(NodePairer):
             "value",
             "base",
         ):
-            return expression(self._value(usage, entry))
+            return expression(self.value(usage, entry))
         if main.mint and self.spelling.mint:
             return expression(self.spelling.name(main.mint))
         if main.mindspore:
@@ -190,8 +110,18 @@ class LibraryNames(NodePairer):
             and entry.kind == "class"
             and entry.torch.startswith("torch.nn.")
         ):
-            return expression(self._value(usage, entry))
+            return expression(self.value(usage, entry))
         raise Refusal(entry.note or "has no counterpart in MindSpore", entry.way, "MS301")
+
+    def is_library_path(self, node: ast.AST | None) -> bool:
+        """`torch.backends.cudnn.benchmark`: a path of names that imports lead to, not a member
+        of a value.
+        """
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return False
+        return isinstance(self.context.type(node), External)
 
     def chosen_by_name(self, found: LookedUp, key: cst.BaseExpression) -> cst.BaseExpression:
         """`{"LSTM": helpers.LSTM, "GRU": helpers.GRU}[kind]`"""
@@ -199,11 +129,11 @@ class LibraryNames(NodePairer):
         for name in found.names:
             entry = self.table.get(f"{found.owner.api}.{name}")
             assert entry is not None
-            parts.append(f"{name!r}: {self._value(found.owner, entry)}")
+            parts.append(f"{name!r}: {self.value(found.owner, entry)}")
         self.context.ported += 1
         return expression(f"{{{', '.join(parts)}}}[{code(key)}]")
 
-    def _value(self, usage: Usage, entry: Entry) -> str:
+    def value(self, usage: Usage, entry: Entry) -> str:
         """A class or function that is called elsewhere, with torch's arguments."""
         main = entry.main
         if entry.torch == "torch.nn.Module":

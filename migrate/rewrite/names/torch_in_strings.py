@@ -7,22 +7,35 @@ import re
 
 import libcst as cst
 
-from migrate.plan.insert import StepRewriter
+from migrate.pipeline import declare, flags
 from migrate.resolve.values import External
 from migrate.rewrite.calls.call import Refusal
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 
 _RUNS_TEXT = frozenset({"eval", "exec", "import_module", "__import__"})
 _PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 
 
-class TextMentions(StepRewriter):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["usages"],
+    examples=[
+        flags("f = eval('nn.' + self.args)", "text is run that names torch"),
+        flags("name = 'torch.nn.Conv2d'", "names a torch API"),
+    ],
+)
+class TorchInStrings(NodePass):
     """Flags them: no name in the tree says what the text will mean."""
 
-    _texts: dict[str, list[ast.Constant]] | None = None  # dotted names of APIs, in their order
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        # Dotted names of APIs, in their order.
+        self._texts: dict[str, list[ast.Constant]] | None = None
 
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
-        partner = self.partner(original_node)
+    def leave_Call(self, original: cst.Call, updated: cst.BaseExpression) -> cst.BaseExpression:
+        partner = self.partner(original)
         if isinstance(partner, ast.Call) and _called(partner) in _RUNS_TEXT:
             named = next(filter(self._names_torch, map(str, _texts_in(partner))), "")
             if named:
@@ -33,7 +46,7 @@ class TextMentions(StepRewriter):
                 reason = "the text decides what is called, and nn means MindSpore's in it now"
                 step = "look the text up first: {'nn.Upsample': nn.Upsample, ...}"
                 self.flag(partner, Refusal(reason, step, "MS317"))
-        return super().leave_Call(original_node, updated_node)
+        return updated
 
     def _makes_layers(self, call: ast.Call) -> bool:
         """`m = eval(m)`, then `m(*args)`, in a file that calls a part of torch by a short name."""
@@ -56,18 +69,18 @@ class TextMentions(StepRewriter):
         )
 
     def leave_SimpleString(
-        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+        self, original: cst.SimpleString, updated: cst.BaseExpression
     ) -> cst.BaseExpression:
-        if self._annotations:  # a quoted type, which is ported
-            return super().leave_SimpleString(original_node, updated_node)
+        if self.file.position.annotations:  # a quoted type, which is ported
+            return updated
         # Nearly every string is told by its first letters.
-        if "torch" in original_node.value and _PATH.fullmatch(original_node.value[1:-1]):
-            same = self._api_texts().get(original_node.value[1:-1])
+        if "torch" in original.value and _PATH.fullmatch(original.value[1:-1]):
+            same = self._api_texts().get(original.value[1:-1])
             if same and id(node := same.pop(0)) not in self._arguments():
-                reason = f"the text {original_node.value} names a torch API"
+                reason = f"the text {original.value} names a torch API"
                 step = "name MindSpore's in its place, or the ported class itself"
                 self.flag(node, Refusal(reason, step, "MS317"))
-        return updated_node
+        return updated
 
     def _arguments(self) -> set[int]:
         """What torch's own functions are given: their rows say what a text means there."""

@@ -7,16 +7,18 @@ from typing import Any
 
 import libcst as cst
 
-from migrate.rewrite.cells.gradient_cells import GradientCells
+from migrate.pipeline import becomes, declare
+from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.project_imports import imported_names
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.statements.optional_imports import settled_try
 from migrate.rewrite.statements.suites import (
     decided_elif,
     decided_if,
     is_emptied,
     is_pure,
-    tidied,
     truth_of,
+    two_targets,
     unwrapped,
     with_comments_inside,
 )
@@ -25,18 +27,36 @@ from migrate.syntax.nodes import comment_line, with_parts
 from migrate.syntax.text import code, comments
 
 
-class BlockRewriter(GradientCells):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["usages"],
+    after={
+        "markers": "a block that is unwrapped hands its comments on",
+        "amp_nograd_blocks": "it says which contexts go",
+        "containers": "the head of a loop is rewritten first",
+    },
+    examples=[
+        becomes("if torch.cuda.is_available():\n    x = x.cuda()", ""),
+        becomes("with torch.cuda.device(0):\n    x = x + 1", "x = x + 1"),
+    ],
+)
+class Blocks(NodePass):
     """Rewrites statements, after the expressions in them."""
 
-    def visit_With(self, node: cst.With) -> None:
-        super().visit_With(node)
-        self._marks.append([])
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._effects = file.shared(Effects)
+        self._elifs: set[cst.CSTNode] = set()
+
+    def leave_For(self, original: cst.For, updated: cst.For) -> cst.For:
+        return two_targets(updated)
 
     def leave_With(
-        self, original_node: cst.With, updated_node: cst.With
+        self, original: cst.With, updated: cst.With
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
-        node = self._marked(updated_node)
-        items = [item for item in node.items if id(item.item) not in self.vanished]
+        node = updated
+        items = [item for item in node.items if item.item not in self._effects.removed]
         if len(items) == len(node.items):
             return node
         if items:
@@ -44,9 +64,8 @@ class BlockRewriter(GradientCells):
             return node.with_changes(items=items)
         return unwrapped(node)
 
-    def leave_Try(self, original_node: cst.Try, updated_node: cst.Try) -> Any:
-        node = super().leave_Try(original_node, updated_node)
-        return settled_try(original_node, node, self.partner(original_node), self._is_needed)
+    def leave_Try(self, original: cst.Try, updated: cst.Try) -> Any:
+        return settled_try(original, updated, self.partner(original), self._is_needed)
 
     def _is_needed(self, name: str) -> bool:
         """A name that another file imports, or that this one uses as more than torch's."""
@@ -59,70 +78,62 @@ class BlockRewriter(GradientCells):
         )
 
     def visit_If(self, node: cst.If) -> None:
-        super().visit_If(node)
-        self._marks.append([])
         if isinstance(node.orelse, cst.If):
-            self._elifs.add(id(node.orelse))
+            self._elifs.add(node.orelse)
 
-    def leave_If(self, original_node: cst.If, updated_node: cst.If) -> Any:
-        node = self._marked(updated_node)
-        if is_emptied(original_node.body, node.body) and is_pure(node.test):
-            if is_emptied(original_node.orelse, node.orelse):
+    def leave_If(self, original: cst.If, updated: cst.If) -> Any:
+        node = updated
+        if is_emptied(original.body, node.body) and is_pure(node.test):
+            if is_emptied(original.orelse, node.orelse):
                 node = node.with_changes(orelse=None)
             if node.orelse is None:
-                return self._decided(original_node, node, False)
-        elif is_emptied(original_node.orelse, node.orelse):
+                return self._decided(original, node, False)
+        elif is_emptied(original.orelse, node.orelse):
             node = with_comments_inside(node)
-        if original_node.test is updated_node.test:
+        if original.test is updated.test:
             return node
         decided = truth_of(node.test)
-        if decided is None or truth_of(original_node.test) is not None:
+        if decided is None or truth_of(original.test) is not None:
             return node
-        return self._decided(original_node, node, decided)
+        return self._decided(original, node, decided)
 
     def _decided(self, original: cst.If, node: cst.If, truth: bool) -> Any:
-        decide = decided_elif if id(original) in self._elifs else decided_if
+        decide = decided_elif if original in self._elifs else decided_if
         return decide(node, truth)
 
     def leave_BooleanOperation(
-        self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation
+        self, original: cst.BooleanOperation, updated: cst.BooleanOperation
     ) -> cst.BaseExpression:
         """`True and x` and `False or x`, where the constant stands for a torch call, are just x."""
-        if updated_node.left is original_node.left or updated_node.lpar:
-            return updated_node
-        neutral = "True" if isinstance(updated_node.operator, cst.And) else "False"
-        if isinstance(updated_node.left, cst.Name) and updated_node.left.value == neutral:
-            return updated_node.right
-        return updated_node
+        if updated.left is original.left or updated.lpar:
+            return updated
+        neutral = "True" if isinstance(updated.operator, cst.And) else "False"
+        if isinstance(updated.left, cst.Name) and updated.left.value == neutral:
+            return updated.right
+        return updated
 
-    def leave_IfExp(self, original_node: cst.IfExp, updated_node: cst.IfExp) -> cst.IfExp:
+    def leave_IfExp(self, original: cst.IfExp, updated: cst.IfExp) -> cst.IfExp:
         return with_parts(
-            updated_node,
-            body=self.bare(updated_node.body),
-            test=self.bare(updated_node.test),
-            orelse=self.bare(updated_node.orelse),
+            updated,
+            body=self._effects.bare(updated.body),
+            test=self._effects.bare(updated.test),
+            orelse=self._effects.bare(updated.orelse),
         )
 
-    def leave_Decorator(
-        self, original_node: cst.Decorator, updated_node: cst.Decorator
-    ) -> cst.Decorator | cst.RemovalSentinel:
-        value = updated_node.decorator
+    def propose_Decorator(
+        self, original: cst.Decorator, updated: cst.Decorator
+    ) -> cst.RemovalSentinel | None:
+        value = updated.decorator
         gone = isinstance(value, cst.Name) and value.value == "None"
-        return cst.RemoveFromParent() if gone else updated_node
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
-        super().visit_FunctionDef(node)
-        self._marks.append([])
-        self._functions.append(self.partner(node))
+        return cst.RemoveFromParent() if gone else None
 
     def leave_FunctionDef(
-        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+        self, original: cst.FunctionDef, updated: cst.FunctionDef
     ) -> cst.FunctionDef:
-        self._functions.pop()
-        node = self._marked(updated_node)
-        if id(self.partner(original_node)) in self.context.forwards:
+        node = updated
+        if id(self.partner(original)) in self.context.forwards:
             node = _with_receiver(node.with_changes(name=cst.Name("construct")))
-        return self._with_decorator_comments(original_node, node)
+        return self._with_decorator_comments(original, node)
 
     def _with_decorator_comments(
         self, original: cst.FunctionDef, node: cst.FunctionDef
@@ -139,12 +150,6 @@ class BlockRewriter(GradientCells):
                 else:
                     lost.append(comment_line(text))
         return node.with_changes(leading_lines=[*node.leading_lines, *lost])
-
-    def leave_IndentedBlock(
-        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
-    ) -> cst.IndentedBlock:
-        updated_node = super().leave_IndentedBlock(original_node, updated_node)
-        return tidied(updated_node)
 
 
 def _with_receiver(function: cst.FunctionDef) -> cst.FunctionDef:

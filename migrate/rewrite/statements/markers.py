@@ -6,8 +6,9 @@ from typing import TypeVar
 
 import libcst as cst
 
-from migrate.rewrite.cells.containers import ContainerUses
-from migrate.rewrite.statements.suites import GONE, two_targets
+from migrate.pipeline import becomes, declare
+from migrate.rewrite.node_pass import NodePass
+from migrate.rewrite.statements.suites import GONE
 from migrate.syntax.nodes import comment_line, comments_in
 from migrate.syntax.text import comments
 
@@ -24,53 +25,87 @@ Compound = TypeVar(
 )
 
 
-class MarkerRewriter(ContainerUses):
+@declare(
+    phase="rewrite",
+    unit="node",
+    after={
+        "writes": "it flags changes in place that a statement loses",
+        "step_statements": "it empties statements, whose comments move",
+        "input_blocks": "it empties statements, whose comments move",
+    },
+    examples=[
+        becomes(
+            """
+            x = torch.cat(
+                [x, y],  # both halves
+                dim=1,  # channels
+            )
+            """,
+            """
+            x = ops.cat([x, y], axis=1)
+            """,
+        ),
+    ],
+)
+class Markers(NodePass):
     """Keeps one list of markers for each open statement, and writes it above the statement."""
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
-        self._marks.append([])
+        self.file.marks.append([])
 
     def leave_SimpleStatementLine(
-        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+        self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
-        if not updated_node.body:
-            updated_node = updated_node.with_changes(body=[GONE])
-        updated_node = self._keep_comments(original_node, updated_node)
-        return self._marked(updated_node)
-
-    def visit_Try(self, node: cst.Try) -> None:
-        super().visit_Try(node)
-        self._marks.append([])
-
-    def leave_Try(self, original_node: cst.Try, updated_node: cst.Try) -> cst.Try:
-        return self._marked(updated_node)
-
-    def visit_While(self, node: cst.While) -> None:
-        super().visit_While(node)
-        self._marks.append([])
-
-    def leave_While(self, original_node: cst.While, updated_node: cst.While) -> cst.While:
-        return self._marked(updated_node)
-
-    def visit_For(self, node: cst.For) -> None:
-        super().visit_For(node)
-        self._marks.append([])
-
-    def leave_For(self, original_node: cst.For, updated_node: cst.For) -> cst.For:
-        updated_node = super().leave_For(original_node, updated_node)
-        return self._marked(two_targets(updated_node))
+        if not updated.body:
+            updated = updated.with_changes(body=[GONE])
+        return self._marked(self._keep_comments(original, updated))
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
-        super().visit_ClassDef(node)
-        self._marks.append([])
+        self.file.marks.append([])
 
-    def leave_ClassDef(
-        self, original_node: cst.ClassDef, updated_node: cst.ClassDef
-    ) -> cst.ClassDef:
-        return self._marked(updated_node)
+    def leave_ClassDef(self, original: cst.ClassDef, updated: cst.ClassDef) -> cst.ClassDef:
+        return self._marked(updated)
+
+    def visit_For(self, node: cst.For) -> None:
+        self.file.marks.append([])
+
+    def leave_For(self, original: cst.For, updated: cst.For) -> cst.For:
+        return self._marked(updated)
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        self.file.marks.append([])
+
+    def leave_FunctionDef(
+        self, original: cst.FunctionDef, updated: cst.FunctionDef
+    ) -> cst.FunctionDef:
+        return self._marked(updated)
+
+    def visit_If(self, node: cst.If) -> None:
+        self.file.marks.append([])
+
+    def leave_If(self, original: cst.If, updated: cst.If) -> cst.If:
+        return self._marked(updated)
+
+    def visit_Try(self, node: cst.Try) -> None:
+        self.file.marks.append([])
+
+    def leave_Try(self, original: cst.Try, updated: cst.Try) -> cst.Try:
+        return self._marked(updated)
+
+    def visit_While(self, node: cst.While) -> None:
+        self.file.marks.append([])
+
+    def leave_While(self, original: cst.While, updated: cst.While) -> cst.While:
+        return self._marked(updated)
+
+    def visit_With(self, node: cst.With) -> None:
+        self.file.marks.append([])
+
+    def leave_With(self, original: cst.With, updated: cst.With) -> cst.With:
+        return self._marked(updated)
 
     def _marked(self, node: Compound) -> Compound:
-        marks = self._marks.pop()
+        marks = self.file.marks.pop()
         present = {line.comment.value for line in node.leading_lines if line.comment}
         added: list[cst.EmptyLine] = [
             comment_line(text) for text in dict.fromkeys(marks) if text not in present

@@ -6,6 +6,14 @@ import ast
 import re
 from collections.abc import Callable
 
+import libcst as cst
+
+from migrate.pipeline import becomes, declare, same
+from migrate.resolve.values import is_tensor
+from migrate.rewrite.effects import Effects
+from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.syntax.nodes import expression
+
 _GIVE_BOOLEANS = re.compile(
     r"eq|ne|gt|ge|lt|le|not_equal|greater|greater_equal|less|less_equal|logical_\w+|is[a-z]\w*"
     r"|bool|any|all|signbit"
@@ -19,6 +27,40 @@ _KEEP = re.compile(
 # What people call a tensor of yes and no.
 _NAMED_SO = re.compile(r"(.*_)?(mask|masks|valid|invalid|done|dones|finished)_?\d*")
 _DEPTH = 6
+
+
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types"],
+    examples=[
+        becomes("x = ~x", "x = helpers.bitwise_not(x)"),
+        same("x = ~(x > 0)"),
+    ],
+)
+class BitwiseNot(NodePass):
+    """Writes the function, unless the operand is surely boolean."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._effects = file.shared(Effects)
+
+    def propose_UnaryOperation(
+        self, original: cst.UnaryOperation, updated: cst.UnaryOperation
+    ) -> cst.BaseExpression | None:
+        partner = self.partner(original)
+        if (
+            not isinstance(partner, ast.UnaryOp)
+            or not is_tensor(self.context.type(partner.operand))
+            or is_boolean(partner.operand, self.function)
+        ):
+            return None
+        if self.spelling.mint:
+            name = self.spelling.name("mindspore.mint.bitwise_not")
+        else:
+            name = self.spelling.name("helpers.bitwise_not")
+        operand = self._effects.bare(updated.expression)
+        return cst.Call(func=expression(name), args=[cst.Arg(operand)])
 
 
 def is_boolean(node: ast.expr, around: ast.AST | None, depth: int = 0) -> bool:

@@ -10,8 +10,10 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
 from migrate.resolve.values import External
-from migrate.rewrite.tensors.numpy_operands import NumpyOperands, is_number, is_numpy_value
+from migrate.rewrite.node_pass import NodePass
+from migrate.rewrite.tensors.numpy_operands import is_number, is_numpy_value
 
 # What an array of these is made of, as Python spells its numbers.
 _KINDS = {
@@ -25,22 +27,30 @@ _GIVE_FLOATS = frozenset(
 )
 
 
-class CompiledNumbers(NumpyOperands):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types", "compiled"],
+    examples=[
+        becomes("n = round(x.shape[0] / 2)", "n = int(round(x.shape[0] / 2))"),
+    ],
+)
+class CompiledNumbers(NodePass):
     """Writes them as Python's own: `int(np.ceil(np.log(n)))`."""
 
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
-        partner = self.partner(original_node)
-        if isinstance(partner, ast.Call) and not partner.keywords and self._functions:
+    def propose_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
+        partner = self.partner(original)
+        if isinstance(partner, ast.Call) and not partner.keywords and self.file.position.functions:
             kind = self._kind(partner)
             if kind and self.is_compiled(self.function):
-                held = updated_node.func if _method(partner) else updated_node.args[0]
+                held = updated.func if _method(partner) else updated.args[0]
                 assert isinstance(held, cst.Attribute | cst.Arg)
                 return _as_number(kind, held.value, round_=_is_round(partner))
             if _is_int(partner) and len(partner.args) == 1 and not _is_int(partner.args[0]):
-                inner = updated_node.args[0].value
+                inner = updated.args[0].value
                 if _gives_int(inner):
                     return inner
-        return super().leave_Call(original_node, updated_node)
+        return None
 
     def _kind(self, call: ast.Call) -> str:
         """The number that the call gives, where compiled code needs it said: int or float."""

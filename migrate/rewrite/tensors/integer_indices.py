@@ -10,8 +10,12 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.resolve.values import Instance, Known, ListOf, TupleOf, Value, is_tensor, options_of
-from migrate.rewrite.context import Context
+from migrate.rewrite.calls.call_sites import subscripted
+from migrate.rewrite.effects import Effects
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.tensors.numpy_operands import is_numpy_value
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.import_planner import ImportPlanner
@@ -20,6 +24,67 @@ from migrate.syntax.text import code
 
 SLICE, NEW, REST, INTEGER, ARRAY, UNKNOWN = "slice", "None", "...", "integer", "array", "unknown"
 _INDICES = frozenset({INTEGER, ARRAY, UNKNOWN})
+
+
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types"],
+    after={"masked_writes": "a write by a mask has a form of its own in compiled code"},
+    examples=[
+        becomes("x = x[0, :, torch.tensor([1, 0])]", "x = x[0][:, mindspore.tensor([1, 0])]"),
+    ],
+)
+class IntegerIndices(NodePass):
+    """Takes the integers first, in reads and in writes."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._effects = file.shared(Effects)
+        self._tuples: dict[tuple[int, int], ast.Tuple] | None = None
+
+    def propose_Subscript(
+        self, original: cst.Subscript, updated: cst.Subscript
+    ) -> cst.BaseExpression | None:
+        if len(updated.slice) < 2 or original in self._effects.subscript_targets:
+            return None
+        if not is_tensor(self.context.type(self.partner(subscripted(original)))):
+            return None
+        index = self._index_of(original)
+        if index is None:
+            return None
+        return read_integers_first(index, updated, self.context, self.spelling)
+
+    def _index_of(self, node: cst.Subscript) -> ast.Tuple | None:
+        if self._tuples is None:
+            self._tuples = index_tuples(self.context.tree)
+        depth, leaf = 0, node.value
+        while isinstance(leaf, cst.Subscript):
+            depth, leaf = depth + 1, leaf.value
+        return self._tuples.get((id(self.partner(leaf)), depth))
+
+    def propose_Assign(self, original: cst.Assign, updated: cst.Assign) -> cst.Assign | None:
+        partner = self.partner(original)
+        if not isinstance(partner, ast.Assign) or len(partner.targets) != 1:
+            return None
+        return self._written(partner.targets[0], updated.targets[0].target, updated)
+
+    def propose_AugAssign(
+        self, original: cst.AugAssign, updated: cst.AugAssign
+    ) -> cst.Assign | None:
+        partner = self.partner(original)
+        assert isinstance(partner, ast.AugAssign)
+        return self._written(partner.target, updated.target, updated)
+
+    def _written(
+        self, goal: ast.expr, place: cst.BaseExpression, updated: cst.Assign | cst.AugAssign
+    ) -> cst.Assign | None:
+        """`x[0, :, rows] = y`, where the integer is taken before the index tensor."""
+        if not isinstance(goal, ast.Subscript) or not isinstance(place, cst.Subscript):
+            return None
+        if not is_tensor(self.context.type(goal.value)):
+            return None
+        return write_integers_first(goal.slice, place, updated, self.context, self.spelling)
 
 
 def index_tuples(tree: ast.Module) -> dict[tuple[int, int], ast.Tuple]:

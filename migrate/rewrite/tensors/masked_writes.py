@@ -8,30 +8,38 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
 from migrate.resolve.values import is_tensor
+from migrate.rewrite.node_pass import NodePass
 from migrate.rewrite.tensors.aliases import alias_could_see
 from migrate.rewrite.tensors.bitwise_not import is_boolean
-from migrate.rewrite.tensors.stateful_item_writes import KeptItems
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
 
-class MaskedWrites(KeptItems):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types", "compiled", "aliases"],
+    examples=[
+        becomes(
+            "near = x * 2\nnear[x > 0] = y[x > 0]\nx = near",
+            "near = x * 2\nnear = helpers.where_masked(near, x > 0, y)\nx = near",
+        ),
+    ],
+)
+class MaskedWrites(NodePass):
     """Rebinds the name of a tensor that is written to by a mask."""
 
-    _module_body: ast.Module | None = None
+    def propose_Assign(self, original: cst.Assign, updated: cst.Assign) -> cst.Assign | None:
+        return self._by_mask(original, updated)
 
-    def around(self) -> ast.AST | None:
-        """The function that a statement stands in, or the module's own statements."""
-        if self.function is not None or self.context.resolution.scope is None:
-            return self.function
-        if self._module_body is None:
-            body = self.context.resolution.scope.tree.body
-            scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-            self._module_body = ast.Module([s for s in body if not isinstance(s, scopes)], [])
-        return self._module_body
+    def propose_AugAssign(
+        self, original: cst.AugAssign, updated: cst.AugAssign
+    ) -> cst.Assign | None:
+        return self._by_mask(original, updated)
 
-    def written_by_mask(
+    def _by_mask(
         self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign
     ) -> cst.Assign | None:
         """`x = helpers.where_masked(x, mask, values)`; None for any other statement."""

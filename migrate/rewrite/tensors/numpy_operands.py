@@ -9,43 +9,69 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
 from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.values import Instance, Known, ListOf, is_tensor, options_of
 from migrate.rewrite.context import Context
-from migrate.rewrite.tensors.partial_operators import PartialOperators, Spine
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
+Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.bool"})
 # Builtins that give a number for numbers.
 _OF_NUMBERS = frozenset({"abs", "float", "int", "max", "min", "pow", "round"})
 
 
-class NumpyOperands(PartialOperators):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types"],
+    examples=[
+        becomes(
+            """
+            import numpy as np
+
+            def scale(x: torch.Tensor):
+                return np.sqrt(2) * x
+            """,
+            """
+            def scale(x: Tensor):
+                return float(np.sqrt(2)) * x
+            """,
+        ),
+    ],
+)
+class NumpyOperands(NodePass):
     """Makes Python numbers of numpy's, and tensors of its arrays, before a tensor meets them."""
 
-    def leave_BinaryOperation(
-        self, original_node: cst.BinaryOperation, updated_node: cst.BinaryOperation
-    ) -> cst.BaseExpression:
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._numpy_indices: set[int] | None = None  # between the brackets of a tensor
+        self._numpy_left: dict[Spine, bool] | None = None  # found when first asked for
+
+    def propose_BinaryOperation(
+        self, original: cst.BinaryOperation, updated: cst.BinaryOperation
+    ) -> cst.BaseExpression | None:
         if self._numpy_left is None:
             scope = self.context.resolution.scope
             self._numpy_left = find_numpy_operands(scope.tree, self.context) if scope else {}
-        depth, leaf = 0, original_node.left
+        depth, leaf = 0, original.left
         while isinstance(leaf, cst.BinaryOperation):
             depth, leaf = depth + 1, leaf.left
         is_number = self._numpy_left.get((id(self.partner(leaf)), depth))
         if is_number is None:
-            return super().leave_BinaryOperation(original_node, updated_node)
+            return None
         name = "float" if is_number else self.spelling.name("helpers.from_numpy_operand")
-        bare = updated_node.left.with_changes(lpar=[], rpar=[])
-        return updated_node.with_changes(left=cst.Call(func=expression(name), args=[cst.Arg(bare)]))
+        bare = updated.left.with_changes(lpar=[], rpar=[])
+        return updated.with_changes(left=cst.Call(func=expression(name), args=[cst.Arg(bare)]))
 
-    def leave_Slice(self, original_node: cst.Slice, updated_node: cst.Slice) -> cst.Slice:
+    def leave_Slice(self, original: cst.Slice, updated: cst.Slice) -> cst.Slice:
         """`x[:, top:bottom]` with bounds that numpy computed: MindSpore takes Python's integers."""
         changed: dict[str, cst.BaseExpression] = {}
         for side in ("lower", "upper"):
-            old, new = getattr(original_node, side), getattr(updated_node, side)
+            old, new = getattr(original, side), getattr(updated, side)
             if isinstance(new, cst.Call) and code(new.func) == "int":
                 continue
             if isinstance(old, cst.Name | cst.Attribute | cst.Call) and is_numpy_value(
@@ -53,28 +79,26 @@ class NumpyOperands(PartialOperators):
             ):
                 bare = new.with_changes(lpar=[], rpar=[])
                 changed[side] = cst.Call(func=cst.Name("int"), args=[cst.Arg(bare)])
-        return updated_node.with_changes(**changed) if changed else updated_node
+        return updated.with_changes(**changed) if changed else updated
 
-    def leave_Index(self, original_node: cst.Index, updated_node: cst.Index) -> cst.Index:
+    def leave_Index(self, original: cst.Index, updated: cst.Index) -> cst.Index:
         """`x[rows, columns]` with numpy's arrays, `x[range(n), y]`: MindSpore takes tensors and
         Python's integers.
         """
         if self._numpy_indices is None:
             scope = self.context.resolution.scope
             self._numpy_indices = find_numpy_indices(scope.tree, self.context) if scope else set()
-        leaf = original_node.value
+        leaf = original.value
         while isinstance(leaf, cst.Subscript):
             leaf = leaf.value
         if id(self.partner(leaf)) not in self._numpy_indices:
-            return updated_node
-        if isinstance(updated_node.value, cst.Call) and code(updated_node.value.func) == "range":
+            return updated
+        if isinstance(updated.value, cst.Call) and code(updated.value.func) == "range":
             arange = expression(self.spelling.name("mindspore.ops.arange"))
-            return updated_node.with_changes(value=updated_node.value.with_changes(func=arange))
+            return updated.with_changes(value=updated.value.with_changes(func=arange))
         name = self.spelling.name("helpers.numpy_index")
-        bare = updated_node.value.with_changes(lpar=[], rpar=[])
-        return updated_node.with_changes(
-            value=cst.Call(func=expression(name), args=[cst.Arg(bare)])
-        )
+        bare = updated.value.with_changes(lpar=[], rpar=[])
+        return updated.with_changes(value=cst.Call(func=expression(name), args=[cst.Arg(bare)]))
 
 
 def find_numpy_indices(tree: ast.Module, context: Context) -> set[int]:

@@ -8,46 +8,62 @@ import ast
 
 import libcst as cst
 
-from migrate.graph_mode.compiled_code import CompiledCode
+from migrate.pipeline import becomes, declare
 from migrate.resolve.values import BOOL, is_tensor, options_of, same
+from migrate.rewrite.effects import Effects
+from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.rewrite.tensors.numpy_operands import Spine
 from migrate.rewrite.tensors.value_kinds import is_complex
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.nodes import atomic, expression
 
 _MAKERS = ("complex", "polar", "fft")  # most files name none of them
-Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
 
 
-class PartialOperators(CompiledCode):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types", "compiled"],
+    after={"numpy_operands": "an operand of numpy's is made a tensor's first"},
+    examples=[
+        becomes("x = x << 1", "x = ops.bitwise_left_shift(x, 1)"),
+    ],
+)
+class PartialOperators(NodePass):
     """Writes them in forms that it has in full."""
 
-    _complex_left: set[Spine] | None = None
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._effects = file.shared(Effects)
+        self._complex_left: set[Spine] | None = None
 
-    def leave_BinaryOperation(
-        self, original_node: cst.BinaryOperation, updated_node: cst.BinaryOperation
-    ) -> cst.BaseExpression:
-        if isinstance(original_node.operator, cst.BitXor):
-            return self._unequal(original_node, updated_node)
-        if isinstance(original_node.operator, cst.LeftShift | cst.RightShift):
-            return self._shifted(original_node, updated_node)
-        if isinstance(original_node.operator, cst.Power) and self.is_compiled(self.function):
-            return _of_whole_power(updated_node)
-        if not isinstance(original_node.operator, cst.Multiply):
-            return updated_node
+    def propose_BinaryOperation(
+        self, original: cst.BinaryOperation, updated: cst.BinaryOperation
+    ) -> cst.BaseExpression | None:
+        if isinstance(original.operator, cst.BitXor):
+            return self._unequal(original, updated)
+        if isinstance(original.operator, cst.LeftShift | cst.RightShift):
+            return self._shifted(original, updated)
+        if isinstance(original.operator, cst.Power) and self.is_compiled(self.function):
+            return _of_whole_power(updated)
+        if not isinstance(original.operator, cst.Multiply):
+            return updated
         if self._complex_left is None:
             scope = self.context.resolution.scope
             text = "\n".join(self.context.lines)
             makes = scope is not None and any(word in text for word in _MAKERS)
             self._complex_left = _complex_products(scope.tree) if scope and makes else set()
-        depth, leaf = 0, original_node.left
+        depth, leaf = 0, original.left
         while isinstance(leaf, cst.BinaryOperation):
             depth, leaf = depth + 1, leaf.left
         if (id(self.partner(leaf)), depth) not in self._complex_left:
-            return updated_node
-        sides = [updated_node.left, updated_node.right]
+            return updated
+        sides = [updated.left, updated.right]
         return cst.Call(
             func=expression(self.spelling.name("helpers.complex_product")),
-            args=[cst.Arg(self.bare(side).with_changes(lpar=[], rpar=[])) for side in sides],
+            args=[
+                cst.Arg(self._effects.bare(side).with_changes(lpar=[], rpar=[])) for side in sides
+            ],
         )
 
     def _shifted(
@@ -64,7 +80,7 @@ class PartialOperators(CompiledCode):
         sides = [updated.left, updated.right]
         return cst.Call(
             func=expression(self.spelling.name(name)),
-            args=[cst.Arg(self.bare(one).with_changes(lpar=[], rpar=[])) for one in sides],
+            args=[cst.Arg(self._effects.bare(one).with_changes(lpar=[], rpar=[])) for one in sides],
         )
 
     def _unequal(

@@ -11,17 +11,62 @@ from typing import Any
 
 import libcst as cst
 
-from migrate.rewrite.tensors.compiled_numbers import CompiledNumbers
+from migrate.pipeline import becomes, declare
+from migrate.rewrite.calls.call_sites import CallSites
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.tensors.stateful_attrs import is_kept_tensor, runs_in_forward
 from migrate.syntax.text import code
 
 _Write = cst.Assign | cst.AugAssign
 
 
-class KeptItems(CompiledNumbers):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types", "compiled"],
+    after={"markers": "the first of the statements that it writes has the comments"},
+    examples=[
+        becomes(
+            """
+            class Queue(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.register_buffer("queue", torch.zeros(4))
+
+                def forward(self, x):
+                    self.queue[:2] = x
+                    return self.queue.sum()
+            """,
+            """
+            class Queue(nn.Cell):
+                def __init__(self):
+                    super().__init__()
+                    self.queue = helpers.buffer(ops.zeros(4), 'queue')
+
+                def construct(self, x):
+                    queue = self.queue.copy()
+                    queue[:2] = x
+                    self.queue = queue
+                    return self.queue.sum()
+            """,
+        ),
+    ],
+)
+class StatefulItemWrites(NodePass):
     """Changes a copy, and puts the copy in the tensor's place."""
 
-    def changes_part(
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._sites = file.shared(CallSites)
+
+    def leave_SimpleStatementLine(
+        self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
+    ) -> Any:
+        if not self._changes_part(original, updated):
+            return updated
+        return cst.FlattenSentinel(self._in_a_copy(updated))
+
+    def _changes_part(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
     ) -> bool:
         target = _target(updated)
@@ -31,7 +76,7 @@ class KeptItems(CompiledNumbers):
         kept = target.value
         if not isinstance(kept, cst.Attribute) or code(kept.value) != "self":
             return False
-        if kept.attr.value in self.stateful.values():
+        if kept.attr.value in self._sites.stateful.values():
             return True
         statement = self.partner(original.body[0])
         if statement is None or not runs_in_forward(self.function, self.context):
@@ -42,7 +87,7 @@ class KeptItems(CompiledNumbers):
             if isinstance(node, ast.Attribute)
         )
 
-    def in_a_copy(self, node: cst.SimpleStatementLine) -> list[Any]:
+    def _in_a_copy(self, node: cst.SimpleStatementLine) -> list[Any]:
         """The three statements for one."""
         small, target = node.body[0], _target(node)
         assert isinstance(target, cst.Subscript) and isinstance(target.value, cst.Attribute)

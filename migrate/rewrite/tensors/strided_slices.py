@@ -4,9 +4,51 @@ from __future__ import annotations
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.resolve.values import is_tensor
+from migrate.rewrite.calls.call_sites import subscripted
+from migrate.rewrite.effects import Effects
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
+
+
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types"],
+    after={"integer_indices": "it splits an index, whose slices stay as they are"},
+    examples=[becomes("x = x[:, ::2]", "x = helpers.every(x, 1, None, None, 2)")],
+)
+class StridedSlices(NodePass):
+    """Rewrites reads of tensors; what is written to stays."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._effects = file.shared(Effects)
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        for target in node.targets:
+            self._note_target(target.target)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        self._note_target(node.target)
+
+    def _note_target(self, target: cst.BaseExpression) -> None:
+        if isinstance(target, cst.Tuple | cst.List):
+            for element in target.elements:
+                self._note_target(element.value)
+        elif isinstance(target, cst.Subscript):
+            self._effects.subscript_targets.add(target)
+
+    def propose_Subscript(
+        self, original: cst.Subscript, updated: cst.Subscript
+    ) -> cst.BaseExpression | None:
+        inner = self.partner(subscripted(original))
+        if original in self._effects.subscript_targets or not is_tensor(self.context.type(inner)):
+            return None
+        return with_gathered_steps(updated, self.spelling) or updated
 
 
 def with_gathered_steps(node: cst.Subscript, spelling: ImportPlanner) -> cst.BaseExpression | None:

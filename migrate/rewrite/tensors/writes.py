@@ -1,5 +1,5 @@
 """What a statement changes: in-place results rebound, settings and parameters written so that it
-counts, elements taken with a step.
+counts.
 """
 
 from __future__ import annotations
@@ -8,11 +8,14 @@ import ast
 
 import libcst as cst
 
-from migrate.plan.no_gradient import is_decorated, without_gradient
+from migrate.pipeline import becomes, declare, flags
 from migrate.resolve.values import PARAMETER, is_tensor
 from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.calls.call_context import is_data, subscripted
+from migrate.rewrite.calls.call_sites import CallSites, is_data, subscripted
 from migrate.rewrite.cells.buffers import replaced_parameter
+from migrate.rewrite.effects import Change, Effects
+from migrate.rewrite.names.library_names import LibraryNames
+from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.statements.statement_forms import (
     is_computed,
     without_effect,
@@ -21,51 +24,95 @@ from migrate.rewrite.statements.statement_forms import (
 from migrate.rewrite.statements.suites import (
     assigns_itself,
 )
-from migrate.rewrite.tensors.aliases import alias_could_see, is_callers, is_held, is_loop_target
-from migrate.rewrite.tensors.bitwise_not import is_boolean
-from migrate.rewrite.tensors.integer_indices import (
-    index_tuples,
-    read_integers_first,
-    write_integers_first,
-)
-from migrate.rewrite.tensors.masked_writes import MaskedWrites, is_made_here
+from migrate.rewrite.tensors.aliases import alias_could_see
+from migrate.rewrite.tensors.masked_writes import is_made_here
 from migrate.rewrite.tensors.maybe_parameter import may_be_plain
+from migrate.rewrite.tensors.mutation_scope import MutationScope
 from migrate.rewrite.tensors.returned_params import is_given_back
 from migrate.rewrite.tensors.slice_augadd import part_sum
 from migrate.rewrite.tensors.stateful_attrs import old_values
-from migrate.rewrite.tensors.strided_slices import with_gathered_steps
 from migrate.syntax.nodes import atomic, expression, fill
 from migrate.syntax.text import code
 
 
-class WriteRewriter(MaskedWrites):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["usages", "types", "aliases"],
+    after={
+        "step_calls": "a call of which only the receiver is left goes with its statement",
+        "integer_indices": "a write to integers and index tensors has a form of its own",
+        "masked_writes": "a write by a mask has a form of its own in compiled code",
+    },
+    examples=[
+        becomes("x.add_(y)", "x = x.add(y)"),
+        flags(
+            "z = x\nx.add_(y)\nx = x + z", "changes x in place, and its other name z could see it"
+        ),
+    ],
+)
+class Writes(NodePass):
     """Rewrites assignments and calls that change something."""
 
-    _index_tuples: dict[tuple[int, int], ast.Tuple] | None = None
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._effects = file.shared(Effects)
+        self._names = file.shared(LibraryNames)
+        self._scope = file.shared(MutationScope)
+        self._sites = file.shared(CallSites)
+        self._settings: dict[cst.CSTNode, str] = {}  # `layer.eps = value` -> the row's form for it
+        self._read_before: dict[ast.AST | None, set[int]] = {}  # reads of what changes later
 
-    def leave_Expr(
-        self, original_node: cst.Expr, updated_node: cst.Expr
+    def _changes_argument(self, node: cst.Call) -> bool:
+        """`dist.broadcast(p.data, 0)`: the row says that it changes its first argument."""
+        usage = self.context.usage(getattr(self.partner(node), "func", None))
+        entry = self.table.get(usage.api) if usage is not None else None
+        return entry is not None and entry.inplace
+
+    def visit_Call(self, node: cst.Call) -> None:
+        """`w.data.add_(...)` changes w, not a copy of it without gradient."""
+        name = (
+            node.func.attr.value
+            if isinstance(node.func, cst.Attribute)
+            else getattr(node.func, "value", "")
+        )
+        named_so = isinstance(name, str) and name.endswith("_") and not name.startswith("_")
+        if named_so or self._changes_argument(node):
+            changed = [node.func.value] if isinstance(node.func, cst.Attribute) else []
+            changed += [node.args[0].value] if node.args else []
+            self._effects.raw_data |= {part for part in map(subscripted, changed) if is_data(part)}
+
+    def propose_Expr(
+        self, original: cst.Expr, updated: cst.Expr
     ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
-        value = updated_node.value
-        if id(value) in self.vanished:
+        value = updated.value
+        if value in self._effects.removed:
             return cst.RemoveFromParent()
-        if id(self.bare(value)) in self.assignments:
-            return self.assignments[id(self.bare(value))]
-        if self.bare(value) is not value and id(value) not in self.changed_in_place:
-            return updated_node.with_changes(value=self.bare(value))
-        if id(value) not in self.changed_in_place:
-            return updated_node
-        changed, place, usage = self.changed_in_place.pop(id(value))
-        if self.is_parameter(place):
+        bare = self._effects.bare(value)
+        if bare in self._effects.assignments:
+            return self._effects.assignments[bare]
+        change = self._effects.in_place.pop(value, None)
+        if change is not None:
+            return self._changed(change, value, updated)
+        return updated if bare is value else updated.with_changes(value=bare)
+
+    def _changed(
+        self, change: Change, value: cst.BaseExpression, updated: cst.Expr
+    ) -> cst.BaseSmallStatement:
+        """A statement that changes a tensor in place."""
+        changed, place, usage = change.tensor, change.place, change.usage
+        if self._sites.is_parameter(place):
             if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
                 function = cst.parse_expression(self.spelling.name("helpers.changed_in_place"))
-                new = cst.Call(func=function, args=[cst.Arg(changed), cst.Arg(self.bare(value))])
+                new = cst.Call(
+                    func=function, args=[cst.Arg(changed), cst.Arg(self._effects.bare(value))]
+                )
                 return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
-            return updated_node.with_changes(value=self._assigned(changed, value))
-        if self._is_item(place):
-            return updated_node.with_changes(value=self._set_value(changed, value))
+            return updated.with_changes(value=self._assigned(changed, value))
+        if self._scope.is_item(place):
+            return updated.with_changes(value=self._scope.set_value(changed, value))
         if isinstance(changed, cst.Name | cst.Subscript):
-            self.flag_aliases(place, code(changed), usage.api if usage else "")
+            self._scope.flag_aliases(place, code(changed), usage.api if usage else "")
             return cst.Assign(targets=[cst.AssignTarget(changed)], value=value)
         if isinstance(changed, cst.Attribute):
             return cst.Assign(targets=[cst.AssignTarget(changed)], value=value)
@@ -79,22 +126,14 @@ class WriteRewriter(MaskedWrites):
             ),
             usage.api if usage else "",
         )
-        return updated_node
-
-    def flag_aliases(self, place: ast.expr, name: str, api: str) -> None:
-        """Report a change in place that another name of the same tensor would show in torch."""
-        seen = alias_could_see(place, self.around())
-        if seen:
-            reason = f"changes {name} in place, and {seen} could see it"
-            step = "copy the value first, or use the result"
-            self.flag(place, Refusal(reason, step, "MS403"), api)
+        return updated
 
     def leave_SimpleStatementLine(
-        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+        self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
         self._flag_lost_changes()
-        self._flag_shared_parts(self.partner(original_node.body[0]) if original_node.body else None)
-        return super().leave_SimpleStatementLine(original_node, updated_node)
+        self._flag_shared_parts(self.partner(original.body[0]) if original.body else None)
+        return updated
 
     def _flag_shared_parts(self, statement: ast.AST | None) -> None:
         """`row[0] = 1` for a row of x: compiled code changes the row alone."""
@@ -104,110 +143,74 @@ class WriteRewriter(MaskedWrites):
             while isinstance(root, ast.Subscript):
                 root = root.value
             if root is not target and is_tensor(self.context.type(root)):
-                self.flag_aliases(target, ast.unparse(target), "")
+                self._scope.flag_aliases(target, ast.unparse(target), "")
 
     def _flag_lost_changes(self) -> None:
         """`y = 1 + relu_(x)`: what no statement has rebound is lost to those who read it later."""
-        for _, place, usage in self.changed_in_place.values():
-            kept = isinstance(place, ast.Attribute) or self._is_item(place)
-            if kept or self.is_read_later(place):
+        for change in self._effects.in_place.values():
+            place, usage = change.place, change.usage
+            kept = isinstance(place, ast.Attribute) or self._scope.is_item(place)
+            if kept or self._scope.is_read_later(place):
                 reason = f"changes {ast.unparse(place)} in place in the middle of an expression"
                 step = f"write {ast.unparse(place)} = ... on a line before"
                 self.flag(place, Refusal(reason, step, "MS403"), usage.api if usage else "")
-        self.changed_in_place.clear()
+        self._effects.in_place.clear()
 
-    def _is_item(self, place: ast.expr) -> bool:
-        """The name of a loop over tensors or of a dict's tensor: whoever holds it must see it
-        change.
-        """
-        if not isinstance(place, ast.Name) or id(self.function) in self.context.forwards:
-            return False
-        scope = self.context.resolution.scope
-        around = self.function or (scope.tree if scope else None)
-        if around is None:
-            return False
-        return (
-            is_loop_target(place, around)
-            or is_held(place, around)
-            or self._is_callers_tensor(place)
-        )
-
-    def _is_callers_tensor(self, place: ast.Name) -> bool:
-        function = self.function
-        stops = is_decorated(function, self.context) or any(
-            isinstance(node, ast.With)
-            and without_gradient(node, self.context)
-            and any(part is place for part in ast.walk(node))
-            for node in ast.walk(function or ast.Module([], []))
-        )
-        return is_callers(place, function, stops) and not self.is_compiled(function)
-
-    def _set_value(self, changed: cst.BaseExpression, value: cst.BaseExpression) -> cst.Call:
-        function = expression(self.spelling.name("helpers.set_value"))
-        bare = value if isinstance(value, cst.Tuple) else value.with_changes(lpar=[], rpar=[])
-        return cst.Call(func=function, args=[cst.Arg(changed), cst.Arg(bare)])
-
-    def leave_Assign(
-        self, original_node: cst.Assign, updated_node: cst.Assign
+    def propose_Assign(
+        self, original: cst.Assign, updated: cst.Assign
     ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
-        masked = self.written_by_mask(original_node, updated_node) or self._integers_first(
-            original_node, updated_node
-        )
-        if masked is not None:
-            return masked
-        value = updated_node.value
-        if id(value) in self.changed_in_place:
-            changed, place, usage = self.changed_in_place.pop(id(value))
-            self.flag_aliases(place, code(changed), usage.api if usage else "")
-            targets = [code(target.target) for target in updated_node.targets]
+        value = updated.value
+        change = self._effects.in_place.pop(value, None)
+        if change is not None:
+            changed, place = change.tensor, change.place
+            api = change.usage.api if change.usage else ""
+            self._scope.flag_aliases(place, code(changed), api)
+            targets = [code(target.target) for target in updated.targets]
             if (
                 isinstance(changed, cst.Name | cst.Attribute)
                 and code(changed) not in targets
-                and self.is_read_later(place)
+                and self._scope.is_read_later(place)
             ):
                 extra = cst.AssignTarget(changed)
-                return updated_node.with_changes(targets=[*updated_node.targets, extra])
-        if id(value) in self.vanished:
-            return updated_node
-        if self.bare(value) is not value:
-            updated_node = updated_node.with_changes(value=self.bare(value))
-        if len(updated_node.targets) == 1:
-            target = updated_node.targets[0].target
-            if self._replaces_parameter(original_node, target):
+                return updated.with_changes(targets=[*updated.targets, extra])
+        if value in self._effects.removed:
+            return updated
+        if self._effects.bare(value) is not value:
+            updated = updated.with_changes(value=self._effects.bare(value))
+        if len(updated.targets) == 1:
+            target = updated.targets[0].target
+            if self._replaces_parameter(original, target):
                 assert isinstance(target, cst.Attribute)
-                assert isinstance(updated_node.value, cst.Call)
-                return replaced_parameter(target, updated_node.value, self.spelling)
-        if isinstance(updated_node.targets[0].target, cst.Attribute) and self._sets_data(
-            original_node
-        ):
+                assert isinstance(updated.value, cst.Call)
+                return replaced_parameter(target, updated.value, self.spelling)
+        if isinstance(updated.targets[0].target, cst.Attribute) and self._sets_data(original):
             self.context.ported += 1
-            return self._set_data(updated_node)
-        target = updated_node.targets[0].target
-        if id(original_node) in self.written and isinstance(target, cst.Attribute):
+            return self._set_data(updated)
+        target = updated.targets[0].target
+        if original in self._settings and isinstance(target, cst.Attribute):
             self.context.ported += 1
-            parts = {"self": target.value, "value": updated_node.value}
-            return cst.Expr(fill(self.written[id(original_node)], parts, self.spelling.name))
-        new = updated_node is not original_node
-        if new and assigns_itself(updated_node) and not assigns_itself(original_node):
+            parts = {"self": target.value, "value": updated.value}
+            return cst.Expr(fill(self._settings[original], parts, self.spelling.name))
+        new = updated is not original
+        if new and assigns_itself(updated) and not assigns_itself(original):
             return cst.RemoveFromParent()  # x = x.to(device)
-        partner = self.partner(original_node)
+        partner = self.partner(original)
         if isinstance(partner, ast.Assign) and all(map(self._is_dropped_setting, partner.targets)):
             self.context.ported += 1
             return cst.RemoveFromParent()
-        return updated_node
+        return updated
 
     def leave_Attribute(
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
+        self, original: cst.Attribute, updated: cst.BaseExpression
     ) -> cst.BaseExpression:
-        new = super().leave_Attribute(original_node, updated_node)
-        if not self.stateful or id(self.partner(original_node)) not in self._old_values():
-            return new
-        return cst.Call(func=cst.Attribute(value=atomic(new), attr=cst.Name("copy")))
+        if not self._sites.stateful or id(self.partner(original)) not in self._old_values():
+            return updated
+        return cst.Call(func=cst.Attribute(value=atomic(updated), attr=cst.Name("copy")))
 
     def _old_values(self) -> set[int]:
-        key = id(self.function)
+        key = self.function
         if key not in self._read_before:
-            names = set(self.stateful.values()) - self.plain_buffers
+            names = set(self._sites.stateful.values()) - self._sites.plain_buffers
             self._read_before[key] = old_values(self.function, self.context, names)
         return self._read_before[key]
 
@@ -247,20 +250,18 @@ class WriteRewriter(MaskedWrites):
         return cst.Call(func=function, args=[cst.Arg(parameter), cst.Arg(bare)])
 
     def visit_Assign(self, node: cst.Assign) -> None:
-        super().visit_Assign(node)
         partner = self.partner(node)
         assert isinstance(partner, ast.Assign)
         for target, place in zip(node.targets, partner.targets, strict=True):
-            self._note_targets(target.target)
             self._flag_settings_among(place, target.target)
             form = self._form_of_writing(place)
             if form and len(node.targets) == 1:
-                self.written[id(node)] = form
+                self._settings[node] = form
             if is_data(target.target) or self._is_dropped_setting(place) or form:
-                self._raw_targets.add(id(target.target))
+                self._effects.raw_targets.add(target.target)
             if isinstance(target.target, cst.Subscript) and is_data(subscripted(target.target)):
                 # `w.data[0] = 1` changes w, not a copy of it without gradient.
-                self._raw_data.add(id(subscripted(target.target)))
+                self._effects.raw_data.add(subscripted(target.target))
 
     def _flag_settings_among(self, place: ast.expr, target: cst.BaseExpression) -> None:
         """`m.stride, m.padding = 1, 0`: each needs a form of its own, and so a line."""
@@ -275,7 +276,7 @@ class WriteRewriter(MaskedWrites):
 
     def _keep_computed(self, place: ast.expr, target: cst.BaseExpression) -> None:
         if is_computed(place, self.context):
-            self._raw_targets.add(id(target))
+            self._effects.raw_targets.add(target)
 
     def _form_of_writing(self, place: ast.expr) -> str:
         try:
@@ -285,9 +286,7 @@ class WriteRewriter(MaskedWrites):
             return ""
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        super().visit_AugAssign(node)
-        self._raw_data |= {id(part) for part in [subscripted(node.target)] if is_data(part)}
-        self._note_targets(node.target)
+        self._effects.raw_data |= {part for part in [subscripted(node.target)] if is_data(part)}
         partner = self.partner(node)
         if isinstance(partner, ast.AugAssign):
             self._keep_computed(partner.target, node.target)
@@ -298,51 +297,45 @@ class WriteRewriter(MaskedWrites):
         """`torch.backends.cudnn.benchmark = True`: a switch that MindSpore does not have."""
         usage = self.context.usage(place)
         entry = self.table.get(usage.api) if usage else None
-        if usage is None or entry is None or not self._is_library_path(usage.node):
+        if usage is None or entry is None or not self._names.is_library_path(usage.node):
             return False
         return entry.main.emit == "None" or "remove_statement" in entry.main.rules
 
-    def is_read_later(self, place: ast.expr) -> bool:
-        return alias_could_see(place, self.around(), only_later_reads=True) != ""
+    def leave_Return(self, original: cst.Return, updated: cst.Return) -> cst.Return:
+        if updated.value is None:
+            return updated
+        value = updated.value
+        change = self._effects.in_place.pop(value, None)
+        place = change.place if change is not None else None
+        if isinstance(place, ast.Name) and self._scope.is_callers_tensor(place):
+            assert change is not None
+            return updated.with_changes(value=self._scope.set_value(change.tensor, value))
+        bare = self._effects.bare(updated.value)
+        return updated if bare is updated.value else updated.with_changes(value=bare)
 
-    def leave_Return(self, original_node: cst.Return, updated_node: cst.Return) -> cst.Return:
-        if updated_node.value is None:
-            return updated_node
-        value = updated_node.value
-        changed, place, _ = self.changed_in_place.pop(id(value), (None, None, None))
-        if changed is not None and isinstance(place, ast.Name) and self._is_callers_tensor(place):
-            return updated_node.with_changes(value=self._set_value(changed, value))
-        bare = self.bare(updated_node.value)
-        return updated_node if bare is updated_node.value else updated_node.with_changes(value=bare)
-
-    def leave_AugAssign(
-        self, original_node: cst.AugAssign, updated_node: cst.AugAssign
+    def propose_AugAssign(
+        self, original: cst.AugAssign, updated: cst.AugAssign
     ) -> cst.AugAssign | cst.Assign | cst.Expr:
-        masked = self.written_by_mask(original_node, updated_node) or self._integers_first(
-            original_node, updated_node
-        )
-        if masked is not None:
-            return masked
-        partner = self.partner(original_node)
+        partner = self.partner(original)
         if isinstance(partner, ast.AugAssign) and self._is_own_part(partner.target):
             helper = self.spelling.name("helpers.add_to_part")
-            part = part_sum(partner.target, updated_node, helper)
+            part = part_sum(partner.target, updated, helper)
             if part is not None:
                 return part
-        sign = code(updated_node.operator).strip().rstrip("=")
+        sign = code(updated.operator).strip().rstrip("=")
         if (
             not isinstance(partner, ast.AugAssign)
             or not isinstance(partner.target, ast.Name)
             or not is_tensor(self.context.type(partner.target))
         ):
-            return updated_node
-        if self._is_item(partner.target):
-            left = updated_node.target
+            return updated
+        if self._scope.is_item(partner.target):
+            left = updated.target
             new = expression(f"{code(left)} {sign} (_)")
             assert isinstance(new, cst.BinaryOperation)
-            right = atomic(updated_node.value)
-            return cst.Expr(self._set_value(left, new.with_changes(right=right)))
-        seen = alias_could_see(partner.target, self.around())
+            right = atomic(updated.value)
+            return cst.Expr(self._scope.set_value(left, new.with_changes(right=right)))
+        seen = alias_could_see(partner.target, self.file.around())
         if seen:
             name = partner.target.id
             reason = f"changes {name} in place in torch, which {seen} could see"
@@ -353,9 +346,9 @@ class WriteRewriter(MaskedWrites):
             # To the compiler `x += y` of a parameter is an assignment to the caller's tensor.
             written = expression(f"{partner.target.id} {sign} (_)")
             assert isinstance(written, cst.BinaryOperation)
-            value = written.with_changes(right=atomic(updated_node.value))
-            return cst.Assign([cst.AssignTarget(updated_node.target)], value)
-        return updated_node
+            value = written.with_changes(right=atomic(updated.value))
+            return cst.Assign([cst.AssignTarget(updated.target)], value)
+        return updated
 
     def _is_own_part(self, target: ast.expr) -> bool:
         """A part of a tensor that nobody else sees, or that the function gives back."""
@@ -368,65 +361,3 @@ class WriteRewriter(MaskedWrites):
             and self.is_compiled(self.function)
             and not alias_could_see(target, self.function)
         )
-
-    def _note_targets(self, target: cst.BaseExpression) -> None:
-        if isinstance(target, cst.Tuple | cst.List):
-            for element in target.elements:
-                self._note_targets(element.value)
-        elif isinstance(target, cst.Subscript):
-            self.targets.add(id(target))
-
-    def leave_Subscript(
-        self, original_node: cst.Subscript, updated_node: cst.Subscript
-    ) -> cst.BaseExpression:
-        inner = self.partner(subscripted(original_node))
-        if id(original_node) in self.targets or not is_tensor(self.context.type(inner)):
-            return super().leave_Subscript(original_node, updated_node)
-        index = self._index_of(original_node) if len(updated_node.slice) > 1 else None
-        if index is not None:
-            first = read_integers_first(index, updated_node, self.context, self.spelling)
-            if first is not None:
-                return first
-        return with_gathered_steps(updated_node, self.spelling) or updated_node
-
-    def _index_of(self, node: cst.Subscript) -> ast.Tuple | None:
-        if self._index_tuples is None:
-            scope = self.context.resolution.scope
-            self._index_tuples = index_tuples(scope.tree) if scope else {}
-        depth, leaf = 0, node.value
-        while isinstance(leaf, cst.Subscript):
-            depth, leaf = depth + 1, leaf.value
-        return self._index_tuples.get((id(self.partner(leaf)), depth))
-
-    def _integers_first(
-        self, original: cst.Assign | cst.AugAssign, updated: cst.Assign | cst.AugAssign
-    ) -> cst.Assign | None:
-        """`x[0, :, rows] = y`, where the integer is taken before the index tensor."""
-        partner = self.partner(original)
-        goal: ast.expr | None = None
-        if isinstance(partner, ast.AugAssign):
-            goal = partner.target
-        elif isinstance(partner, ast.Assign) and len(partner.targets) == 1:
-            goal = partner.targets[0]
-        place = updated.targets[0].target if isinstance(updated, cst.Assign) else updated.target
-        if not isinstance(goal, ast.Subscript) or not isinstance(place, cst.Subscript):
-            return None
-        if not is_tensor(self.context.type(goal.value)):
-            return None
-        return write_integers_first(goal.slice, place, updated, self.context, self.spelling)
-
-    def leave_UnaryOperation(
-        self, original_node: cst.UnaryOperation, updated_node: cst.UnaryOperation
-    ) -> cst.BaseExpression:
-        partner = self.partner(original_node)
-        if (
-            not isinstance(partner, ast.UnaryOp)
-            or not is_tensor(self.context.type(partner.operand))
-            or is_boolean(partner.operand, self.function)
-        ):
-            return updated_node
-        if self.spelling.mint:
-            name = self.spelling.name("mindspore.mint.bitwise_not")
-        else:
-            name = self.spelling.name("helpers.bitwise_not")
-        return cst.Call(func=expression(name), args=[cst.Arg(self.bare(updated_node.expression))])

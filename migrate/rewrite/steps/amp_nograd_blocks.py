@@ -6,43 +6,71 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import is_module_value
 from migrate.plan.no_gradient import stops_gradient
-from migrate.plan.step_calls import StepCalls, precision_of
 from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.context import is_module_value
+from migrate.rewrite.effects import Effects
+from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.rewrite.steps.step_state import StepState, precision_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
 
-class StageBlocks(StepCalls):
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["usages", "types", "steps"],
+    examples=[
+        becomes(
+            """
+            @torch.autocast("cuda", enabled=False)
+            def loss(x: torch.Tensor):
+                return x.sum()
+            """,
+            """
+            def loss(x: Tensor):
+                return x.sum()
+            """,
+        ),
+    ],
+)
+class AmpNogradBlocks(NodePass):
     """`with autocast():` and `with torch.no_grad():` around the statements of a step."""
 
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._steps = file.shared(StepState)
+        self._effects = file.shared(Effects)
+
     def visit_With(self, node: cst.With) -> None:
-        super().visit_With(node)
         partner = self.partner(node)
         for item in getattr(partner, "items", ()):
-            if self._is_autocast(item.context_expr):
-                self.plans.handled.add(id(item.context_expr))
+            if self._steps.is_autocast(item.context_expr):
+                self._steps.plans.handled.add(id(item.context_expr))
 
-    def leave_Decorator(
-        self, original_node: cst.Decorator, updated_node: cst.Decorator
-    ) -> cst.Decorator | cst.RemovalSentinel:
+    def leave_With(self, original: cst.With, updated: cst.With) -> cst.With:
+        partner = self.partner(original)
+        if self._steps.plans.taped and isinstance(partner, ast.With):
+            updated = self._unrecorded(partner, updated)
+        casts = self._autocasts(original, updated)
+        if casts:
+            self._steps.before_block[original] = casts
+        return updated
+
+    def propose_Decorator(
+        self, original: cst.Decorator, updated: cst.Decorator
+    ) -> cst.RemovalSentinel | None:
         """`@autocast("cuda", enabled=False)`: precision is set per Cell here, not per function."""
-        partner = self.partner(original_node.decorator)
-        if not isinstance(partner, ast.Call) or not self._is_autocast(partner):
-            return super().leave_Decorator(original_node, updated_node)
-        off = "enabled=False" in precision_of(original_node.decorator).replace(" ", "")
+        partner = self.partner(original.decorator)
+        if not isinstance(partner, ast.Call) or not self._steps.is_autocast(partner):
+            return None
+        off = "enabled=False" in precision_of(original.decorator).replace(" ", "")
         if not off:
             reason = "a single function is not cast to lower precision here"
             step = "cast the model with mindspore.amp.auto_mixed_precision, or the tensors in it"
             self.flag(partner, Refusal(reason, step, "MS301"), "torch.amp.autocast")
         return cst.RemoveFromParent()
-
-    def _statement(self, node: cst.CSTNode) -> ast.AST | None:
-        """The stdlib statement of a libcst statement."""
-        if isinstance(node, cst.SimpleStatementLine):
-            return self.partner(node.body[0]) if node.body else None
-        return self.partner(node)
 
     def _autocasts(self, original: cst.With, updated: cst.With) -> list[cst.BaseStatement]:
         """`with autocast():` has no counterpart as a block.
@@ -54,11 +82,10 @@ class StageBlocks(StepCalls):
             return []
         statements: list[cst.BaseStatement] = []
         for item, new in zip(partner.items, updated.items, strict=True):
-            kept = ast.unparse(item.context_expr) in self.kept_contexts
-            if not kept and not self._is_autocast(item.context_expr):
+            kept = ast.unparse(item.context_expr) in self._steps.held_contexts
+            if not kept and not self._steps.is_autocast(item.context_expr):
                 continue
-            self._kept.append(new.item)
-            self.vanished.add(id(new.item))
+            self._effects.removed.add(new.item)
             for model in self._models_called(partner):
                 cast = self.spelling.name("helpers.mixed_precision")
                 options = precision_of(new.item)
@@ -66,8 +93,7 @@ class StageBlocks(StepCalls):
                 if kept:
                     line = f"{self.spelling.name('helpers.cast_within')}({code(new.item)}, {model})"
                 statement = cst.parse_statement(line)
-                self.casts.add(id(statement))
-                self._kept.append(statement)
+                self._steps.casts.add(statement)
                 statements.append(statement)
         return statements
 

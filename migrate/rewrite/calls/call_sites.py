@@ -1,0 +1,106 @@
+"""What calls stand in, and what is known of them before they are rewritten."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.resolve.values import PARAMETER, Value, is_tensor, options_of
+from migrate.rewrite.calls.list_arguments import find_listed
+from migrate.rewrite.cells.buffers import find_stateful_buffers, without_value
+from migrate.rewrite.cells.global_pool import GlobalPools, find_global_pools
+from migrate.rewrite.cells.member_iteration import find_listed_members
+from migrate.rewrite.cells.pool_sizes import find_sized_pools
+from migrate.rewrite.node_pass import FileAccess, FileRewrite
+from migrate.rewrite.tensors.integer_casts import integer_casts
+from migrate.rewrite.tensors.integer_results import counted_integers
+from migrate.syntax.ast_index import nodes_of
+
+
+class CallSites(FileAccess):
+    """Facts about the calls of a file."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        context, tree = self.context, self.context.tree
+        self.integer_casts = integer_casts(tree, context)
+        self.counted_integers = counted_integers(tree, context, self.integer_casts)
+        # In mint the adaptive operator has torch's own form; elsewhere a mean says it better.
+        self.pools = GlobalPools() if context.spelling.mint else find_global_pools(context)
+        self.sized_pools = {} if context.spelling.mint else find_sized_pools(context)
+        self.stateful = find_stateful_buffers(tree)
+        self.plain_buffers = without_value(tree)
+        self.listed_for = find_listed(tree, context)
+        # Calls that compiled code cannot make -> what gives the same as a tuple; their first items.
+        self.listed_members, self.first_members = find_listed_members(context)
+        self.compared_types = _compared_types(tree)
+        # Calls that are statements, and the variables that get the results of others.
+        self.statements = {node.value for node in nodes_of(tree, ast.Expr)}
+        self.variable_of: dict[ast.AST, ast.expr] = {
+            node.value: node.targets[0] for node in nodes_of(tree, ast.Assign)
+        }
+        self.for_optimizer = self._for_optimizer()
+
+    def _for_optimizer(self) -> set[ast.AST]:
+        """`optim.SGD(model.parameters(), ...)`: calls of parameters() that only an optimizer sees.
+        What it is given are the trainable parameters.
+        """
+        found: set[ast.AST] = set()
+        for usage in self.context.usages.values():
+            call = usage.call
+            if call is None or not call.args or not usage.api.startswith("torch.optim."):
+                continue
+            first = call.args[0]
+            inner = self.context.usage(first.func) if isinstance(first, ast.Call) else None
+            if inner is not None and inner.api == "torch.nn.Module.parameters":
+                assert isinstance(first, ast.Call)
+                if not first.args:
+                    found.add(first)
+        return found
+
+    def is_parameter(self, place: ast.expr) -> bool:
+        """`m.weight`, `m.weight.data`, a name that holds a Parameter; not its gradient."""
+        held = place.value if isinstance(place, ast.Attribute) and place.attr == "data" else place
+        if isinstance(held, ast.Attribute) and held.attr == "grad":
+            return False
+        if isinstance(place, ast.Attribute) and place.attr == "data":
+            inner = self.context.type(place.value)
+            return (
+                _has_parameter(inner)
+                or not is_tensor(inner)
+                or isinstance(place.value, ast.Attribute)
+            )
+        if isinstance(place, ast.Attribute) and place.attr in ("weight", "bias"):
+            return True  # of a layer, whatever layer it is
+        return _has_parameter(self.context.type(place))
+
+
+def _compared_types(tree: ast.Module) -> set[int]:
+    """`x.type() != y.type()`: two texts that name dtypes, compared with each other."""
+    found: set[int] = set()
+    for node in nodes_of(tree, ast.Compare):
+        sides = [node.left, *node.comparators]
+        calls = [s for s in sides if isinstance(s, ast.Call) and _asks_type(s)]
+        found |= {id(call) for call in calls if len(calls) == len(sides)}
+    return found
+
+
+def _asks_type(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name == "type" and not call.args and not call.keywords
+
+
+def is_data(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value == "data"
+
+
+def subscripted(node: cst.BaseExpression) -> cst.BaseExpression:
+    """`w.data` of `w.data[0][1]`: what a change of an element changes."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return node
+
+
+def _has_parameter(value: Value) -> bool:
+    return any(option is PARAMETER for option in options_of(value))

@@ -1,0 +1,89 @@
+"""Calls of torch's whose form depends on more than their row: on what is done with the result."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+import libcst as cst
+
+from migrate.plan.project_flags import thaws
+from migrate.resolve import Usage
+from migrate.rewrite.calls.call_sites import CallSites
+from migrate.rewrite.cells.buffers import as_parameter
+from migrate.rewrite.effects import Effects
+from migrate.rewrite.names.library_names import LibraryNames
+from migrate.rewrite.node_pass import FileAccess, FileRewrite
+from migrate.rewrite.tensors.reject_numpy_union import refuse_mixed
+from migrate.syntax.nodes import atomic, expression
+from migrate.table import Entry
+
+
+@dataclass(slots=True)
+class Site:
+    """A call of torch's in hand: its row, and the object whose method it is."""
+
+    usage: Usage
+    partner: ast.Call
+    updated: cst.Call
+    entry: Entry
+    receiver: cst.BaseExpression | None
+
+
+class SpecialCalls(FileAccess):
+    """Writes them."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._sites = file.shared(CallSites)
+        self._effects = file.shared(Effects)
+        self._names = file.shared(LibraryNames)
+
+    def pool(self, partner: ast.Call) -> cst.BaseExpression | None:
+        """Adaptive pools whose input is known: a mean, or a pool with a kernel."""
+        if id(partner) in self._sites.pools.constructors:
+            return expression(f"{self.spelling.name('mindspore.ops.ReduceMean')}(keep_dims=True)")
+        kernel = self._sites.sized_pools.get(id(partner))
+        if kernel is None:
+            return None
+        size = str(kernel[0]) if kernel[0] == kernel[1] else str(kernel)
+        name = self.spelling.name("mindspore.nn.AvgPool2d")
+        return expression(f"{name}(kernel_size={size}, stride={size})")
+
+    def form(self, site: Site) -> cst.BaseExpression | None:
+        """None where the row says it all. Raises Refusal."""
+        partner, receiver = site.partner, site.receiver
+        if receiver is not None and not site.entry.main.plain:
+            refuse_mixed(getattr(partner.func, "value", partner), self.context)
+        if receiver is not None and id(partner) in self._sites.compared_types:
+            return cst.Attribute(value=atomic(receiver), attr=cst.Name("dtype"))
+        if receiver is not None and id(partner) in self._sites.listed_members:
+            name = self.spelling.name(f"helpers.{self._sites.listed_members[id(partner)]}")
+            return cst.Call(func=expression(name), args=[cst.Arg(receiver)])
+        within = site.entry.main.within
+        if within and self._sites.listed_for.get(id(partner)) not in within:
+            value = self._names.value(site.usage, site.entry)
+            return site.updated.with_changes(func=expression(value))
+        if receiver is None:
+            return None
+        return self._buffer(site, receiver) or self._trainable(partner, receiver)
+
+    def _buffer(self, site: Site, receiver: cst.BaseExpression) -> cst.BaseExpression | None:
+        """`self.register_buffer("mean", x)` of a buffer that is changed: an assignment."""
+        name = self._sites.stateful.get(id(site.partner))
+        if name is None or site.partner not in self._sites.statements:
+            return None
+        made = cst.Call(func=cst.Name(name))  # stands for it until the statement is left
+        new = as_parameter(name, receiver, site.updated, self.spelling)
+        self._effects.assignments[made] = new
+        return made
+
+    def _trainable(
+        self, partner: ast.Call, receiver: cst.BaseExpression
+    ) -> cst.BaseExpression | None:
+        """`model.parameters()` for an optimizer."""
+        if partner not in self._sites.for_optimizer or thaws(self.context.modules.project):
+            return None
+        return cst.Call(
+            func=cst.Attribute(value=atomic(receiver), attr=cst.Name("trainable_params"))
+        )

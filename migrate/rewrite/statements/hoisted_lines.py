@@ -1,0 +1,55 @@
+"""`torch.cat([x, skips.pop()])` in compiled code: what cannot stand inside an expression gets a
+name on a line in front of the statement.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from migrate.pipeline import becomes, declare
+from migrate.rewrite.effects import Effects
+from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.syntax.collapse_lines import on_one_line
+
+
+@declare(
+    phase="rewrite",
+    unit="node",
+    after={
+        "markers": "the first line takes the comments of the statement",
+        "stateful_item_writes": "the lines go before all statements that one became",
+    },
+    examples=[
+        becomes(
+            "h = self.args\nx = torch.cat([x, h.pop()], dim=1)",
+            "h = self.args\nlast = h.pop()\nx = ops.cat([x, last], axis=1)",
+        ),
+    ],
+)
+class HoistedLines(NodePass):
+    """Writes the lines that other passes asked for."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._effects = file.shared(Effects)
+
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
+        self._effects.lines = []
+        self._effects.in_line = True
+
+    def leave_SimpleStatementLine(self, original: cst.SimpleStatementLine, updated: Any) -> Any:
+        self._effects.in_line = False
+        if not self._effects.lines:
+            return updated
+        lines = [
+            cst.SimpleStatementLine(
+                [cst.Assign([cst.AssignTarget(cst.Name(name))], on_one_line(value))]
+            )
+            for name, value in self._effects.lines
+        ]
+        self._effects.lines = []
+        first, *others = list(updated) if isinstance(updated, cst.FlattenSentinel) else [updated]
+        lines[0] = lines[0].with_changes(leading_lines=first.leading_lines)
+        return cst.FlattenSentinel([*lines, first.with_changes(leading_lines=[]), *others])

@@ -1,0 +1,87 @@
+"""The functions of inputs whose gradients a program asks for, put together from its statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from migrate.plan.input_gradients import InputGradients
+from migrate.rewrite.node_pass import FileAccess, FileRewrite
+from migrate.rewrite.statements.suites import is_gone
+from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.text import code
+
+
+class InputFunctions(FileAccess):
+    """What the calls of autograd.grad were given, and the functions made of it."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._steps = file.shared(StepState)
+        # By the id of the plan.
+        self.outputs: dict[int, cst.BaseExpression] = {}
+        self.starts: dict[int, cst.BaseExpression] = {}
+        self.again: dict[int, cst.BaseExpression] = {}
+
+    def differentiated(self, original: Sequence[cst.CSTNode]) -> bool:
+        """Change what the statements of a block have become; False where nothing is asked for."""
+        partners = [self._steps.statement(node) for node in original]
+        plans = [p for p in self._steps.plans.gradients if any(p.place is one for one in partners)]
+        for plan in plans:
+            inner: list[cst.BaseStatement] = []
+            behind: list[cst.BaseStatement] = []
+            place: cst.CSTNode | None = None
+            for node, partner in zip(original, partners, strict=True):
+                if any(partner is one for one in plan.region):
+                    inner += self._steps.produced.pop(node, [])
+                elif any(partner is one for one in plan.later):
+                    behind += self._steps.produced.pop(node, [])
+                if partner is plan.place:
+                    place = node
+            made = self._made(plan, [s for s in inner if not is_gone(s)])
+            assert place is not None
+            rest = self._steps.produced.get(place, [])
+            self._steps.produced[place] = [*made, *behind, *(s for s in rest if not is_gone(s))]
+        return bool(plans)
+
+    def _made(
+        self, plan: InputGradients, inner: list[cst.BaseStatement]
+    ) -> list[cst.BaseStatement]:
+        """The function of the inputs, and the line that computes it with its gradients."""
+        output = code(self.outputs[id(plan)])
+        start = self.starts.get(id(plan))
+        first = output if start is None else f"({output} * {code(start)}).sum()"
+        # What is returned beside it must not count: its gradient cancels out.
+        returned = ", ".join([first, *plan.kept, *(f"-{name}" for name in plan.kept)])
+        back = cst.parse_statement(f"return {returned}")
+        if plan.kept:
+            note = cst.Comment("# gradients are those of the sum: what is kept besides cancels out")
+            back = back.with_changes(leading_lines=[cst.EmptyLine(comment=note)])
+        lines = list(getattr(inner[0], "leading_lines", ())) if inner else []
+        head = [cst.EmptyLine(indent=False), *(line for line in lines if line.comment is not None)]
+        if inner:
+            inner[0] = inner[0].with_changes(leading_lines=[])
+        parameters = [cst.Param(cst.Name(name)) for name in (*plan.inputs, *plan.others)]
+        function = cst.FunctionDef(
+            name=cst.Name(plan.function_name),
+            params=cst.Parameters(params=parameters),
+            body=cst.IndentedBlock([*inner, back]),
+            leading_lines=head,
+        )
+        name = output if output.isidentifier() and start is None else "_"
+        target = name
+        if plan.kept:
+            target = f"({', '.join([name, *plan.kept, *('_' for _ in plan.kept)])})"
+        given = f"{plan.function_name}, ({_listed(plan.inputs)})"
+        given += f", ({_listed(plan.others)})" if plan.others else ""
+        again = self.again.get(id(plan))
+        if again is not None and code(again) != "False":
+            given += f", create_graph={code(again)}"
+        helper = self.spelling.name("helpers.with_gradients")
+        line = cst.parse_statement(f"{target}, {plan.gradients_name} = {helper}({given})")
+        return [function, line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) + ("," if len(names) == 1 else "")

@@ -1,0 +1,316 @@
+"""Put planned training steps into the tree: forward functions in front of loops, gradients in
+place of backward().
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from migrate.pipeline import becomes, declare
+from migrate.plan.names import statements_below
+from migrate.plan.no_gradient import is_decorated, names_cut, without_gradient
+from migrate.plan.step_plan import StepPlan
+from migrate.rewrite.calls.call_sites import CallSites
+from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.rewrite.statements.suites import is_gone
+from migrate.rewrite.steps.input_functions import InputFunctions
+from migrate.rewrite.steps.step_code import (
+    backward_statements,
+    forward_function,
+    gradient_lines,
+    in_branches,
+    preparation,
+    renamed,
+    snapshots,
+)
+from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.node_pairs import JoinError
+from migrate.syntax.nodes import expression, with_parts
+from migrate.syntax.text import code
+
+
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["steps"],
+    after={
+        "blocks": "statements are moved as what they have become",
+        "gradient_cells": "statements are moved as what they have become",
+        "hoisted_lines": "lines in front of a statement move with it",
+        "stateful_item_writes": "a statement that became three moves as three",
+        "step_statements": "statements are moved as what they have become",
+    },
+    examples=[
+        becomes(
+            """
+            def train(model, data):
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for x, y in data:
+                    optimizer.zero_grad()
+                    loss = F.mse_loss(model(x), y)
+                    loss.backward()
+                    optimizer.step()
+            """,
+            """
+            def train(model, data):
+                optimizer = helpers.SGD(model.trainable_params(), lr=0.1)
+                model.set_train()
+
+                def forward_step(x, y):
+                    loss = ops.mse_loss(model(x), y)
+                    return loss
+                grad_step = helpers.value_and_grad(forward_step, None, optimizer.parameters)
+                for x, y in data:
+                    loss, grads = grad_step(x, y)
+                    optimizer(grads)
+            """,
+        ),
+    ],
+)
+class InsertSteps(NodePass):
+    """Moves whole statements, once everything inside them has been rewritten."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._steps = file.shared(StepState)
+        self._inputs = file.shared(InputFunctions)
+        self._sites = file.shared(CallSites)
+        self._taken: set[int] = set()  # plans that stand in the tree
+
+    def finish(self) -> None:
+        """A step that was planned and is not there must not be lost without a word."""
+        lost = [plan for plan in self._steps.all_plans if id(plan) not in self._taken]
+        if lost:
+            raise JoinError(f"the step at line {lost[0].backward.call.lineno} has no place")
+
+    # Statements -----------------------------------------------------------------------------------
+
+    def leave_SimpleStatementLine(self, original: cst.SimpleStatementLine, updated: Any) -> Any:
+        added = self._behind(id(self._steps.statement(original)))
+        if added:
+            updated = cst.FlattenSentinel([*_statements(updated), *added])
+        return self._remembered(original, updated)
+
+    def _behind(self, statement: int) -> list[cst.BaseStatement]:
+        """What comes to stand behind a statement."""
+        models = self._steps.plans.switches.after.get(statement, [])
+        lines = [f"{model}.set_train()" for model in models]
+        integers = self._sites.counted_integers.get(statement)
+        if integers:
+            stop = self.spelling.name("mindspore.ops.stop_gradient")
+            lines.append(f"{integers} = {stop}({integers})")
+        return [cst.parse_statement(line) for line in lines]
+
+    def leave_If(self, original: cst.If, updated: Any) -> Any:
+        return self._remembered(original, updated)
+
+    def leave_For(self, original: cst.For, updated: Any) -> Any:
+        return self._remembered(original, updated)
+
+    def leave_While(self, original: cst.While, updated: Any) -> Any:
+        return self._remembered(original, updated)
+
+    def leave_Try(self, original: cst.Try, updated: Any) -> Any:
+        return self._remembered(original, updated)
+
+    def leave_TryStar(self, original: cst.TryStar, updated: Any) -> Any:
+        return self._remembered(original, updated)
+
+    def leave_Match(self, original: cst.Match, updated: Any) -> Any:
+        return self._remembered(original, updated)
+
+    def leave_FunctionDef(self, original: cst.FunctionDef, updated: Any) -> Any:
+        return self._remembered(original, updated)
+
+    def leave_ClassDef(self, original: cst.ClassDef, updated: Any) -> Any:
+        return self._remembered(original, updated)
+
+    def leave_With(self, original: cst.With, updated: Any) -> Any:
+        casts = self._steps.before_block.pop(original, [])
+        cuts = self._cuts(original)
+        if casts or cuts:
+            updated = cst.FlattenSentinel([*casts, *_statements(updated), *cuts])
+        return self._remembered(original, updated)
+
+    def _remembered(self, original: cst.CSTNode, result: Any) -> Any:
+        if self._steps.active:
+            self._steps.produced[original] = _statements(result)
+        return result
+
+    # Without gradients ----------------------------------------------------------------------------
+
+    def _cuts(self, node: cst.With) -> list[cst.BaseStatement]:
+        """`with torch.no_grad():` goes; its results must not carry gradients all the same."""
+        partner, function = self.partner(node), self.function
+        if not isinstance(partner, ast.With) or not isinstance(function, ast.FunctionDef):
+            return []
+        if self._steps.plans.taped:
+            return []
+        if not without_gradient(partner, self.context) or is_decorated(function, self.context):
+            return []
+        moved = {
+            id(s) for plans in self._steps.plans.by_block.values() for p in plans for s in p.region
+        }
+        trains = any(
+            id(s) in self._steps.plans.statements for _, s in statements_below(function.body)
+        )
+        if trains and id(partner) not in moved:
+            return []  # an input of the step: value_and_grad takes no gradient of it
+        is_method = any(function in cls.node.body for cls in self.context.module_classes.values())
+        names = names_cut(partner, function, is_method, self.context)
+        stop = self.spelling.name("mindspore.ops.stop_gradient") if names else ""
+        return [cst.parse_statement(f"{name} = {stop}({name})") for name in names]
+
+    # Blocks ---------------------------------------------------------------------------------------
+
+    def leave_IndentedBlock(
+        self, original: cst.IndentedBlock, updated: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
+        return with_parts(updated, body=self._arranged(original.body, list(updated.body)))
+
+    def leave_Module(self, original: cst.Module, updated: cst.Module) -> cst.Module:
+        return with_parts(updated, body=self._arranged(original.body, list(updated.body)))
+
+    def _arranged(
+        self, original: Sequence[cst.CSTNode], updated: list[cst.BaseStatement]
+    ) -> list[cst.BaseStatement]:
+        """The statements of a block with its training steps in their new form."""
+        if not self._steps.active:
+            return updated
+        differentiated = self._inputs.differentiated(original)
+        plans = [plan for node in original for plan in self._plans_at(node)]
+        if (
+            not plans
+            and not differentiated
+            and not any(self._steps.statement(node) in self._steps.before for node in original)
+        ):
+            return updated
+        region: dict[int, list[StepPlan]] = {}
+        for plan in plans:
+            for statement in plan.region:
+                region.setdefault(id(statement), []).append(plan)
+        later = {id(s): plan for plan in plans for s in plan.later}
+        inside: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
+        behind: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
+        body: list[cst.BaseStatement] = []
+        starts: dict[int, int] = {}
+        for node in original:
+            partner = self._steps.statement(node)
+            statements = self._steps.produced.get(node, [])
+            body += self._steps.before.pop(partner, [])
+            if id(partner) in region:
+                if any(partner is one for plan in plans for one in plan.detached):
+                    body += self._for_data(partner, statements)
+                for plan in region[id(partner)]:
+                    starts.setdefault(id(plan), len(body))
+                    inside[id(plan)] += [*statements, *snapshots(plan, partner)]
+            elif id(partner) in later:
+                plan = later[id(partner)]
+                behind[id(plan)] += renamed(plan, partner, statements)
+            elif self._plans_at(node):
+                plan, *others = self._plans_at(node)
+                made = self._step(plan, inside[id(plan)], statements)
+                for other in others:
+                    made = self._in_either(plan, other, inside[id(other)], statements)
+                start = starts.get(id(plan), len(body))
+                here = [*plan.region, plan.backward.statement]
+                body[start:start] = (
+                    self._steps.before.pop(plan.anchor, []) if plan.anchor in here else []
+                )
+                body += [*made, *behind[id(plan)]]
+                if plan.host is not None:
+                    body += statements
+            else:
+                body += statements
+        return body
+
+    def _for_data(
+        self, partner: ast.AST | None, statements: list[cst.BaseStatement]
+    ) -> list[cst.BaseStatement]:
+        """`fake = generator(z)`, detached in one step and differentiated in the next: here its
+        value is enough, and the running statistics are the next one's to change.
+        """
+        calls = [n.func for n in ast.walk(partner or ast.Pass()) if isinstance(n, ast.Call)]
+        models = [ast.unparse(f) for f in calls if self.context.usage(f) is None]
+        if not models:
+            return statements
+        keep = self.spelling.name("helpers.statistics_kept")
+        item = cst.WithItem(expression(f"{keep}({', '.join(dict.fromkeys(models))})"))
+        head = getattr(statements[0], "leading_lines", ()) if statements else ()
+        inner = [statements[0].with_changes(leading_lines=[]), *statements[1:]]
+        return [cst.With(items=[item], body=cst.IndentedBlock(inner), leading_lines=head)]
+
+    def _step(
+        self, plan: StepPlan, region: list[cst.BaseStatement], old: list[cst.BaseStatement]
+    ) -> list[cst.BaseStatement]:
+        self._taken.add(id(plan))
+        loss = self._steps.losses[plan.backward.call]
+        casts = [statement for statement in region if statement in self._steps.casts]
+        inner = [s for s in region if s not in self._steps.casts and not is_gone(s)]
+        function = forward_function(plan, inner, loss)
+        test = self._condition(plan, old)
+        paired = any(
+            p.instead is plan for block in self._steps.plans.by_block.values() for p in block
+        )
+        ready = None if paired else test
+        prepared = preparation(plan, function, loss, self.spelling, ready)
+        self._steps.before.setdefault(plan.anchor, [])
+        made = backward_statements(plan, loss, test)
+        lists = [cst.parse_statement(line) for line in self._steps.hoisted.get(id(plan), [])]
+        prepared = [*lists, *prepared]
+        if plan.unconditional:
+            prepared = [*casts, *prepared]
+        else:
+            made = [*casts, *made]  # only the branch that asks for it
+        self._steps.before[plan.anchor] += prepared
+        head = getattr(old[0], "leading_lines", ()) if old else ()
+        made[0] = made[0].with_changes(leading_lines=head)
+        return made
+
+    def _condition(self, plan: StepPlan, old: list[cst.BaseStatement]) -> cst.BaseExpression | None:
+        """When the backward pass is run, where an `if` decides it."""
+        host = next((s for s in old if isinstance(s, cst.If)), None)
+        if plan.host is None or host is None:
+            return None
+        test = host.test
+        if plan.backward.block is plan.host.orelse:
+            return cst.UnaryOperation(operator=cst.Not(), expression=expression(f"({code(test)})"))
+        return test
+
+    def _in_either(
+        self,
+        plan: StepPlan,
+        other: StepPlan,
+        region: list[cst.BaseStatement],
+        old: list[cst.BaseStatement],
+    ) -> list[cst.BaseStatement]:
+        """`if scaler is not None: ... else: loss.backward()`: one of two steps is taken."""
+        self._taken.add(id(other))
+        inner = [s for s in region if s not in self._steps.casts and not is_gone(s)]
+        losses = [self._steps.losses[one.backward.call] for one in (plan, other)]
+        function = forward_function(other, inner, losses[1])
+        prepared = preparation(other, function, losses[1], self.spelling)
+        self._steps.before[plan.anchor] += prepared
+        test = self._condition(plan, old)
+        assert test is not None
+        lines = [gradient_lines(one, loss) for one, loss in zip((plan, other), losses, strict=True)]
+        made = in_branches(test, *lines)
+        return [made.with_changes(leading_lines=getattr(old[0], "leading_lines", ()))]
+
+    def _plans_at(self, node: cst.CSTNode) -> list[StepPlan]:
+        """The step that a statement becomes, and the one of its other branch."""
+        special = self._steps.plans.statements.get(id(self._steps.statement(node)))
+        if special is None or special[0] not in ("backward", "host"):
+            return []
+        plans = [plan for block in self._steps.plans.by_block.values() for plan in block]
+        return [special[1], *(p for p in plans if p.instead is special[1])]
+
+
+def _statements(result: Any) -> list[Any]:
+    if isinstance(result, cst.FlattenSentinel):
+        return list(result)
+    return [] if isinstance(result, cst.RemovalSentinel) else [result]

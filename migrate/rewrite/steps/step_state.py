@@ -1,0 +1,71 @@
+"""What the passes over training steps share: the plans, and what their statements have become."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.plan.plan import plan_steps
+from migrate.plan.step_plan import Plans, StepPlan
+from migrate.rewrite.node_pass import FileAccess, FileRewrite
+from migrate.syntax.ast_index import all_nodes, nodes_of
+from migrate.syntax.text import code
+
+_AUTOCAST = frozenset(
+    {"torch.amp.autocast", "torch.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"}
+)
+
+
+class StepState(FileAccess):
+    """The training steps of a file."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        tree = self.context.tree
+        self.plans: Plans = plan_steps(tree, self.context, set(self.spelling.taken))
+        self.active = bool(self.plans.by_block or self.plans.gradients) or self.plans.taped
+        self.in_step = {
+            node: plan
+            for plan in self.all_plans
+            for part in (*plan.region, plan.backward.loss)
+            for node in ast.walk(part)
+        }
+        self.hoisted: dict[int, list[str]] = {}  # plan -> assignments in front of its function
+        # Original statement -> what it became.
+        self.produced: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
+        # Stdlib statement -> what is put in front of it.
+        self.before: dict[ast.AST | None, list[cst.BaseStatement]] = {}
+        # `with autocast():` -> the statements that stand for it.
+        self.before_block: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
+        self.losses: dict[ast.AST, cst.BaseExpression] = {}  # backward call -> rewritten loss
+        self.casts: set[cst.CSTNode] = set()  # statements that switch a model to mixed precision
+        self.held_contexts = {
+            ast.unparse(target)
+            for node in nodes_of(tree, ast.Assign)
+            if any(map(self.is_autocast, all_nodes(node.value)))
+            for target in node.targets
+        }  # `ctx = nullcontext() if on_cpu else autocast(...)`
+
+    @property
+    def all_plans(self) -> list[StepPlan]:
+        return [plan for block in self.plans.by_block.values() for plan in block]
+
+    def is_autocast(self, call: ast.AST) -> bool:
+        usage = self.context.usage(call.func) if isinstance(call, ast.Call) else None
+        return usage is not None and usage.api in _AUTOCAST
+
+    def statement(self, node: cst.CSTNode) -> ast.AST | None:
+        """The stdlib statement of a libcst statement."""
+        if isinstance(node, cst.SimpleStatementLine):
+            return self.partner(node.body[0]) if node.body else None
+        return self.partner(node)
+
+
+def precision_of(autocast: cst.BaseExpression) -> str:
+    """The arguments of autocast() that decide in what is computed, by keyword."""
+    return ", ".join(
+        f"{argument.keyword.value}={code(argument.value)}"
+        for argument in getattr(autocast, "args", ())
+        if argument.keyword is not None and argument.keyword.value in ("enabled", "dtype")
+    )

@@ -1,0 +1,92 @@
+"""Statements of training steps that get another form in their place: zero_grad, step, clipping; and
+results that carry no gradient.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.pipeline import becomes, declare
+from migrate.plan.no_gradient import is_decorated
+from migrate.plan.param_grad_reads import overrides_step
+from migrate.plan.step_plan import StepPlan
+from migrate.resolve.values import is_tensor
+from migrate.rewrite.calls.call import Refusal
+from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.rewrite.steps.step_code import special_statement
+from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.nodes import expression
+from migrate.syntax.text import code
+
+
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types", "steps"],
+    after={"writes": "what a `return` changes in place is settled first"},
+    examples=[
+        becomes(
+            """
+            @torch.no_grad()
+            def double(x: torch.Tensor):
+                return x * 2
+            """,
+            """
+            def double(x: Tensor):
+                return ops.stop_gradient(x * 2)
+            """,
+        ),
+    ],
+)
+class StepStatements(NodePass):
+    """Rewrites them where they stand."""
+
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._steps = file.shared(StepState)
+
+    def leave_SimpleStatementLine(
+        self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
+    ) -> cst.SimpleStatementLine:
+        special = self._steps.plans.statements.get(id(self._steps.statement(original)))
+        if special is None or special[0] in ("backward", "host"):
+            return updated
+        return self._special(special, updated)
+
+    def _special(
+        self, special: tuple[str, StepPlan, str], node: cst.SimpleStatementLine
+    ) -> cst.SimpleStatementLine:
+        kind, plan, detail = special
+        small = node.body[0]
+        target = code(small.targets[0].target) if isinstance(small, cst.Assign) else ""
+        value = getattr(small, "value", None)
+        assert isinstance(value, cst.Call)
+        line = special_statement(kind, plan, detail, value, target, self.spelling)
+        if not line:
+            return node.with_changes(body=[])
+        new = cst.parse_statement(line)
+        assert isinstance(new, cst.SimpleStatementLine)
+        return node.with_changes(body=new.body)
+
+    def leave_ClassDef(self, original: cst.ClassDef, updated: cst.ClassDef) -> cst.ClassDef:
+        partner = self.partner(original)
+        if isinstance(partner, ast.ClassDef) and overrides_step(partner, self.context):
+            reason = "step() is written anew over that of an optimizer of torch's"
+            step = "derive from torch.optim.Optimizer and write the whole update, or construct()"
+            self.flag(partner, Refusal(f"{reason}, and MindSpore does not call it", step, "MS408"))
+        return updated
+
+    def leave_Return(self, original: cst.Return, updated: cst.Return) -> cst.Return:
+        partner = self.partner(original)
+        value = getattr(partner, "value", None)
+        if (
+            updated.value is None
+            or not is_decorated(self.function, self.context)
+            or not is_tensor(self.context.type(value))
+        ):
+            return updated
+        stop = expression(self.spelling.name("mindspore.ops.stop_gradient"))
+        bare = updated.value.with_changes(lpar=[], rpar=[])
+        return updated.with_changes(value=cst.Call(func=stop, args=[cst.Arg(bare)]))
