@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.stamp
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format zoo hunt verify bench snapshot metamorphic coverage docs clean
+.PHONY: help venv demo test lint format zoo hunt verify bench structure snapshot metamorphic coverage docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ snapshot: $(STAMP) ## name the files of real packages whose port has changed
 
 metamorphic: $(STAMP) ## port torchvision in five spellings and compare (long)
 	@$(BIN)/python -m tests.metamorphic
+
+structure: $(STAMP) ## measure layers, complexity and passes, and write docs/results/structure.md
+	@$(BIN)/python -m tests.structure.measure
 
 coverage: $(STAMP) ## run the tests under coverage and report the lines they miss
 	@$(BIN)/coverage erase

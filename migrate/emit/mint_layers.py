@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from migrate.rewrite.calls.call import Refusal
+from migrate.pipeline.refusal import Refusal
 from migrate.rewrite.calls.signature_cells import signature_source
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.table import Entry, Table

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrate.pipeline.context import Context
 from migrate.plan.loops import outermost_loop
 from migrate.plan.names import statements_below
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN, Instance, Value, options_of
-from migrate.rewrite.context import Context
 
 CLIPS = {
     "torch.nn.utils.clip_grad_norm_": "clip_norm",

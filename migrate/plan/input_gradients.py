@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrate.pipeline.context import Context, is_module_value
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.flow import gradient_reads
 from migrate.plan.inputs import in_order
 from migrate.plan.names import (
@@ -29,8 +31,6 @@ from migrate.resolve.values import (
     ProjectModule,
     options_of,
 )
-from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.context import Context, is_module_value
 
 GRAD = "torch.autograd.grad"
 _CODE = (External, ProjectClass, ProjectFunction, ProjectModule)

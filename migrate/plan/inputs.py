@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context, is_module_value
 from migrate.plan.find import Backward
 from migrate.resolve.values import (
     External,
@@ -13,7 +14,6 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
-from migrate.rewrite.context import Context, is_module_value
 
 _CODE = (External, ProjectClass, ProjectFunction, ProjectModule)
 

@@ -8,10 +8,10 @@ import ast
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from migrate.pipeline.context import Context, is_module_value
 from migrate.plan.names import statements_below
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, options_of
-from migrate.rewrite.context import Context, is_module_value
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEPTH = 4  # callers of callers that are followed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
 from migrate.plan.names import binds
 from migrate.resolve.values import UNKNOWN, ProjectFunction, is_tensor, options_of
-from migrate.rewrite.context import Context
 
 _CONTEXTS = frozenset(
     {

@@ -7,13 +7,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from migrate.pipeline.context import Context
 from migrate.plan.find import CLIPS, Calls
 from migrate.plan.mode import models_called
 from migrate.plan.parameters import is_parameter
 from migrate.plan.project_flags import reads_gradients
 from migrate.plan.project_gradients import gradients_cross_functions
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
-from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import nodes_of
 
 Home = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef

@@ -10,6 +10,7 @@ import builtins
 from collections import deque
 from collections.abc import Sequence
 
+from migrate.pipeline.context import Context, is_module_value
 from migrate.resolve.values import (
     UNKNOWN,
     Instance,
@@ -20,7 +21,6 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
-from migrate.rewrite.context import Context, is_module_value
 
 _MODEL_WORDS = ("model", "net", "criterion", "loss_fn", "encoder", "decoder", "critic", "actor")
 _DATA_WORDS = (

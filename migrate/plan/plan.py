@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.contributors import (
     may_reach,
     optimizers_reached,
@@ -51,8 +53,6 @@ from migrate.plan.tape_fallback import plan_taped
 from migrate.plan.tensor_gradients import plan_tensor_gradients
 from migrate.plan.unused_gradients import are_unused
 from migrate.plan.versions import Versions, find_versions
-from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import nodes_of
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context, is_module_value
 from migrate.plan.find import Backward, Calls
 from migrate.plan.flow import entering, surely_binds
 from migrate.plan.names import binds, changes, reads, statements_below
 from migrate.plan.no_gradient import without_gradient
 from migrate.plan.parameters import may_use_parameters
-from migrate.rewrite.context import Context, is_module_value
 
 
 def around(body: list[ast.stmt], backward: Backward) -> tuple[list[ast.stmt], int, ast.If | None]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
 from migrate.plan.project_flags import sets_requires_grad
 from migrate.plan.step_plan import Plans, StepPlan
-from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.context import Context
 
 
 def plan_taped(

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
 from migrate.plan.input_gradients import (
     GRAD,
@@ -20,8 +22,6 @@ from migrate.plan.names import binds, statements_below
 from migrate.plan.param_grad_reads import Home
 from migrate.plan.parameters import is_parameter
 from migrate.project import Project, ReadProblem
-from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.context import Context
 
 
 def plan_tensor_gradients(

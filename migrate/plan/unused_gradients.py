@@ -11,10 +11,10 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
+from migrate.pipeline.context import Context
 from migrate.plan.find import Backward, Calls
 from migrate.plan.loops import outermost_loop
 from migrate.plan.names import binds, reads, statements_below
-from migrate.rewrite.context import Context
 
 _SWITCHES = ("train", "eval", "to", "cuda", "cpu", "zero_grad")
 

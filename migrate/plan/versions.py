@@ -10,8 +10,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.names import binds, changes, reads
-from migrate.rewrite.calls.call import Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from pathlib import Path
 from migrate.collection import no_collection
 from migrate.emit.bundle import helper_module
 from migrate.emit.existing_helpers import existing_helpers
-from migrate.emit.helper_location import helper_locations
 from migrate.errors import RequestError, describe
 from migrate.findings import Finding, make_finding
 from migrate.plan.project_flags import formats_values
 from migrate.port.file import PortedFile, port_file, unported_file
+from migrate.port.helper_location import helper_locations
 from migrate.port.layout import helper_place, other_files
 from migrate.port.layout import places as places_in_output
 from migrate.port.local_models import is_edited, with_local_models

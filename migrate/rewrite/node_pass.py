@@ -22,7 +22,7 @@ import libcst as cst
 from migrate.analyze.compiled import compiled_code
 from migrate.findings import Finding
 from migrate.pipeline.context import Context, marker
-from migrate.rewrite.calls.call import Refusal
+from migrate.pipeline.refusal import Refusal
 
 Shared = TypeVar("Shared")
 

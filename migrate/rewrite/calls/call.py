@@ -10,6 +10,7 @@ from typing import Any
 
 import libcst as cst
 
+from migrate.pipeline.refusal import Refusal as Refusal
 from migrate.resolve.binding import fitting_overloads, is_sure
 from migrate.resolve.values import UNKNOWN, Value
 from migrate.syntax.nodes import expression, literal, styled
@@ -18,19 +19,6 @@ from migrate.table.signature import REQUIRED, Parameter, Signature
 
 MISSING: Any = object()
 _NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
-
-
-class Refusal(Exception):
-    """This use cannot be carried over with certainty; it stays, marked."""
-
-    def __init__(
-        self, message: str, next_step: str = "", code: str = "MS306", *, final: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.final = final  # no helper can do it either
-        self.message = message
-        self.next_step = next_step
-        self.code = code
 
 
 class Unbound(Exception):

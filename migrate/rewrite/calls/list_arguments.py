@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.rewrite.context import Context
+from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import nodes_of
 
 

@@ -24,7 +24,7 @@ from migrate.table import Entry, Overload
 from migrate.table.signature import REQUIRED, Signature
 
 if TYPE_CHECKING:
-    from migrate.rewrite.context import Context
+    from migrate.pipeline.context import Context
 
 
 def signature_helper(

@@ -10,8 +10,8 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import is_module_value
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, options_of
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.cells.held_functions import holds_function
 from migrate.rewrite.cells.inherited_properties import with_own_properties

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from migrate.rewrite.context import Context
+from migrate.pipeline.context import Context
 
 FUNCTION = "torch.autograd.Function"
 _RANDOM = re.compile(r"rand|bernoulli|normal|uniform|dropout|multinomial|exponential|poisson")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrate.pipeline.context import Context
 from migrate.resolve.values import Known, TupleOf, Value
-from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import nodes_of
 
 _POOLS = {

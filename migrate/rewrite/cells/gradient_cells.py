@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
-from migrate.rewrite.calls.call import Refusal
+from migrate.pipeline.refusal import Refusal
 from migrate.rewrite.cells.custom_gradients import (
     FUNCTION,
     WITHOUT_EFFECT,

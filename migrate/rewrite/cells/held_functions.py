@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
 from migrate.resolve.values import (
     UNKNOWN,
     CallableOf,
@@ -15,7 +16,6 @@ from migrate.resolve.values import (
     ProjectFunction,
     options_of,
 )
-from migrate.rewrite.context import Context
 
 
 def holds_function(call: ast.Call, context: Context, *, in_cell: bool) -> bool:

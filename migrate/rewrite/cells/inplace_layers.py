@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rewrite.context import Context
+from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import nodes_of
 
 _WRAPPERS = frozenset({"torch.nn.Sequential"})

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.analyze.compiled import compiled_code
-from migrate.rewrite.context import Context
+from migrate.pipeline.context import Context
 
 _METHODS = (
     "buffers",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
 from migrate.resolve.values import Known, TupleOf, Value
-from migrate.rewrite.context import Context
 from migrate.table.signature import Signature
 
 Shape = tuple[int, ...]

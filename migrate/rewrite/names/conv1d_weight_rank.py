@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from migrate.rewrite.context import Context
+from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import all_nodes
 
 FLAT = ("torch.nn.Conv1d.weight", "torch.nn.ConvTranspose1d.weight")

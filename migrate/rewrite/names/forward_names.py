@@ -9,10 +9,10 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline.context import Context, is_module_value
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve.members import class_is_module
 from migrate.resolve.values import UNKNOWN, ProjectClass, Value, options_of
-from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.context import Context, is_module_value
 
 _BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "getattr_static")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from migrate.pipeline.context import Context
 from migrate.resolve import Usage
-from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import all_nodes
 
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from migrate.pipeline.refusal import Refusal
 from migrate.project import SourceFile
 from migrate.resolve.foreign import count_uses, foreign_imports
 from migrate.resolve.modules import Modules
 from migrate.resolve.neighbours import unported_neighbours
-from migrate.rewrite.calls.call import Refusal
 from migrate.syntax.ast_index import nodes_of
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import libcst as cst
 
 from migrate.pipeline.context import Context
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER
 from migrate.resolve.values import External
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.calls.signature_cells import signature_helper
 from migrate.rewrite.names.getattr_tables import LookedUp
 from migrate.rewrite.node_pass import FileAccess, FileRewrite

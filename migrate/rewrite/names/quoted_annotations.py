@@ -10,7 +10,7 @@ import copy
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
-from migrate.rewrite.calls.call import Refusal
+from migrate.pipeline.refusal import Refusal
 from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.names.reference_forms import ReferenceForms
 from migrate.rewrite.node_pass import FileRewrite, NodePass

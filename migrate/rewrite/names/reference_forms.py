@@ -6,12 +6,12 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.param_grad_reads import is_gradient
 from migrate.plan.project_flags import trains
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER
 from migrate.resolve.values import Instance, ProjectClass, options_of
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.checkpoint_guards import recompute_tests
 from migrate.rewrite.names.conv1d_weight_rank import FLAT, flat_weights

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate.pipeline.context import Context
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.types import is_library_layer
 from migrate.resolve.values import (
@@ -20,7 +21,6 @@ from migrate.resolve.values import (
     Value,
     options_of,
 )
-from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import nodes_of
 
 _QUESTIONS = {"builtins.isinstance": "is_instance", "builtins.issubclass": "is_subclass"}

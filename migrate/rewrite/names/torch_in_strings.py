@@ -8,8 +8,8 @@ import re
 import libcst as cst
 
 from migrate.pipeline import declare, flags
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve.values import External
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from migrate.pipeline.context import Context
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve import Usage
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.calls.signature_cells import is_imported_alone
-from migrate.rewrite.context import Context
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 from migrate.table import Entry

@@ -9,10 +9,10 @@ import re
 
 import libcst as cst
 
+from migrate.pipeline.context import Context
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import Instance, options_of
 from migrate.rewrite.calls.call import Call, Refusal
-from migrate.rewrite.context import Context
 from migrate.table import Entry
 
 _VALUES = ("Tensor", "Parameter", "Module")  # what a layer computes with, whenever it is set

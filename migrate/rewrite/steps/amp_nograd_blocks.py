@@ -8,8 +8,8 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import is_module_value
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.no_gradient import stops_gradient
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState, precision_of

@@ -9,10 +9,10 @@ import ast
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.no_gradient import is_decorated
 from migrate.plan.project_flags import cycles_momentum
 from migrate.plan.step_plan import StepPlan
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_code import as_list
 from migrate.rewrite.steps.step_state import StepState

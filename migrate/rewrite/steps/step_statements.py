@@ -9,11 +9,11 @@ import ast
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.no_gradient import is_decorated
 from migrate.plan.param_grad_reads import overrides_step
 from migrate.plan.step_plan import StepPlan
 from migrate.resolve.values import is_tensor
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_code import special_statement
 from migrate.rewrite.steps.step_state import StepState

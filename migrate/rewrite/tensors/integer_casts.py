@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
 from migrate.plan.no_gradient import is_decorated
 from migrate.resolve.values import INT, ProjectClass
-from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _NAMED = frozenset({"bool", "byte", "char", "int", "long", "short"})

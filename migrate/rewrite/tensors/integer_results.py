@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
 from migrate.resolve.values import is_tensor
-from migrate.rewrite.context import Context
 from migrate.rewrite.tensors.integer_casts import ends_here, is_differentiated, names_integers
 from migrate.syntax.ast_index import all_nodes, nodes_of
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
 from migrate.resolve.values import PARAMETER, options_of
-from migrate.rewrite.context import Context
 
 
 def may_be_plain(place: ast.expr, function: ast.AST | None, context: Context) -> bool:

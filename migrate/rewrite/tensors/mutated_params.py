@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from migrate.pipeline.context import Context
 from migrate.resolve.values import (
     Instance,
     Method,
@@ -18,7 +19,6 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
-from migrate.rewrite.context import Context
 from migrate.rewrite.tensors.aliases import is_callers
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

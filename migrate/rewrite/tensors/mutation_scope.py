@@ -6,8 +6,8 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.no_gradient import is_decorated, without_gradient
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.node_pass import FileAccess
 from migrate.rewrite.tensors.aliases import alias_could_see, is_callers, is_held, is_loop_target
 from migrate.syntax.nodes import expression

@@ -10,9 +10,9 @@ import ast
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import Context
 from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.values import Instance, Known, ListOf, is_tensor, options_of
-from migrate.rewrite.context import Context
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import expression

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 
+from migrate.pipeline.context import Context
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.values import Instance, is_tensor, options_of
-from migrate.rewrite.calls.call import Refusal
-from migrate.rewrite.context import Context
 
 
 def refuse_mixed(receiver: ast.AST, context: Context) -> None:

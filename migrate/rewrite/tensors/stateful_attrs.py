@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from migrate.pipeline.context import Context
 from migrate.resolve.values import ProjectClass, is_tensor
 from migrate.rewrite.cells.buffers import KEEPS_VALUE
-from migrate.rewrite.context import Context
 from migrate.syntax.ast_index import all_nodes
 
 _HARMLESS = frozenset({"shape", "dtype", "device", "ndim", "size", "dim", "numel", "clone"})

@@ -9,8 +9,8 @@ import ast
 import libcst as cst
 
 from migrate.pipeline import becomes, declare, flags
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve.values import PARAMETER, is_tensor
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.calls.call_sites import CallSites, is_data, subscripted
 from migrate.rewrite.cells.buffers import replaced_parameter
 from migrate.rewrite.effects import Change, Effects
