@@ -887,7 +887,13 @@ class BatchNorm2d(nn.BatchNorm2d):
         self.beta.requires_grad = affine and bias
 
 
-_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
+_RUNNING = (
+    "moving_mean",
+    "moving_variance",
+    "running_mean",
+    "running_var",
+    "num_batches_tracked",
+)
 
 
 _NORMS = ("BatchNorm", "SyncBatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm")
@@ -939,7 +945,9 @@ def _is_a(cell, *classes):
 
 def _torch_local(cell, name):
     """What torch calls a parameter of a layer."""
-    if name in _NAMES_OF_NORMS and _is_a(cell, *_NORMS):
+    if name in _NAMES_OF_NORMS and (
+        _is_a(cell, *_NORMS) or type(cell).__name__ == "CumulativeBatchNorm"
+    ):
         return _NAMES_OF_NORMS[name]
     if (name == "embedding_table" and _is_a(cell, "Embedding")) or (
         name == "w" and _is_a(cell, "PReLU")

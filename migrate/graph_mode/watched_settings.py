@@ -30,7 +30,12 @@ def changes_settings(context: Context) -> bool:
     )
 
 
-def with_helper_import(code: str, helper_import: str, helpers: Collection[str]) -> str:
+def with_helper_import(
+    code: str,
+    helper_import: str,
+    helpers: Collection[str],
+    reason: str = "settings that change count in Graph mode, too",
+) -> str:
     """The code with the import of the helper module, which it may not need for anything else."""
     if helpers:
         return code
@@ -40,7 +45,7 @@ def with_helper_import(code: str, helper_import: str, helpers: Collection[str]) 
         if isinstance(statement, ast.Import | ast.ImportFrom):
             after = statement.end_lineno or 0
     lines = code.splitlines(keepends=True)
-    note = "  # noqa: F401 (settings that change count in Graph mode, too)"
+    note = f"  # noqa: F401 ({reason})"
     return "".join([*lines[:after], f"{helper_import}{note}\n", *lines[after:]])
 
 

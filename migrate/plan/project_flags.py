@@ -23,6 +23,18 @@ _BACKWARD = re.compile(r"\.backward\(")
 _CYCLES = re.compile(r"\b(OneCycleLR|CyclicLR)\b")
 
 
+# torch.isnan(loss), math.isfinite(x), np.isnan, set_detect_anomaly, float("nan")
+_LOOKS_FOR_NAN = re.compile(
+    r"\b(isnan|isfinite|isinf|nan_to_num|nansum|nanmean|detect_anomaly|set_detect_anomaly)\b"
+    r"|\bfloat\(['\"]nan['\"]\)|\bnp\.nan\b|\bmath\.nan\b"
+)
+
+
+def looks_for_nan(project: Project) -> bool:
+    """Somewhere in these files values are tested for NaN: kernels must not swallow it."""
+    return _any_has(tuple(project.files), _LOOKS_FOR_NAN)
+
+
 def sets_requires_grad(project: Project) -> bool:
     """Somewhere in these files requires_grad is set, not only looked at."""
     return _any_has(tuple(project.files), _SETS)
@@ -41,6 +53,11 @@ def cycles_momentum(project: Project) -> bool:
 def formats_values(project: Project) -> bool:
     """Somewhere in these files values are formatted as numbers, in a program that trains."""
     return trains(project) and _any_has(tuple(project.files), _FORMATS)
+
+
+def formats_numbers(text: str) -> bool:
+    """Whether this file formats values as numbers."""
+    return _FORMATS.search(text) is not None
 
 
 def trains(project: Project) -> bool:

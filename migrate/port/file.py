@@ -14,6 +14,7 @@ from migrate.graph_mode.watched_settings import HELPER as WATCH_SETTINGS
 from migrate.graph_mode.watched_settings import changes_settings, with_helper_import
 from migrate.pipeline import Pass, all_passes
 from migrate.pipeline.context import Context
+from migrate.plan.project_flags import formats_numbers
 from migrate.port.guard import check_equivalence
 from migrate.port.passes import run_passes, run_source_passes
 from migrate.project import ReadProblem, SourceFile, parse
@@ -138,6 +139,10 @@ def port_file(
     if changes_settings(context):
         code = with_helper_import(code, helper_import, helpers)
         helpers.append(WATCH_SETTINGS)
+    if formats_numbers(text):
+        reason = "tensors of one value take a number's format"
+        code = with_helper_import(code, helper_import, helpers, reason)
+        helpers.append("formatted_tensors")
     return PortedFile(
         source,
         code,

@@ -14,7 +14,7 @@ from migrate.emit.bundle import helper_module
 from migrate.emit.existing_helpers import existing_helpers
 from migrate.errors import RequestError, describe
 from migrate.findings import Finding, make_finding
-from migrate.plan.project_flags import formats_values
+from migrate.plan.project_flags import formats_values, looks_for_nan
 from migrate.port.file import PortedFile, port_file, unported_file
 from migrate.port.helper_location import helper_locations
 from migrate.port.layout import helper_place, other_files
@@ -75,6 +75,8 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
         places = dict(places_in_output(paths, project.files))
         homes = helper_locations(project.files, places, paths)
     _refuse_clashes(places)
+    if looks_for_nan(project):
+        table = Table(table.folder, version=table.version, keep_nan=True)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
     work = [(source, homes[source][1]) for source in project.files]
     for source, ported in zip(project.files, _port_all(work, project, table, options), strict=True):
@@ -136,7 +138,8 @@ def _port_all(
     # useful to it.
     size = -(-len(work) // jobs)
     parts = [work[start : start + size] for start in range(0, len(work), size)]
-    fresh = Table(table.folder, version=table.version)  # what was read stays here
+    # What was read stays here.
+    fresh = Table(table.folder, version=table.version, keep_nan=table.keep_nan)
     # Packed before this process goes to work, because work adds to what the project knows.
     packed = [pickle.dumps((part, project, fresh, options)) for part in parts[1:]]
     with ProcessPoolExecutor(len(packed), mp_context=get_context("spawn")) as pool:

@@ -22,15 +22,23 @@ ALIASES = "aliases"
 MINT = "mint"
 DEVICES = "platforms"
 PACKAGES = "packages"
+NAN = "nan"  # rows for programs that look for NaN
 
 
 class Table:
     """All rows, by torch name. A file is parsed on the first question that concerns it."""
 
     def __init__(
-        self, folder: Path | None = None, *, cached: bool | None = None, version: str = ""
+        self,
+        folder: Path | None = None,
+        *,
+        cached: bool | None = None,
+        version: str = "",
+        keep_nan: bool = False,
     ) -> None:
-        """Rows for the newest MindSpore, or for an older `version`."""
+        """Rows for the newest MindSpore, or for an older `version`; with `keep_nan` for a program
+        that looks for NaN, which some kernels swallow.
+        """
         from migrate.resources import folder as resource_folder
 
         bundled = resource_folder("mappings") if folder is None or cached is None else None
@@ -38,6 +46,7 @@ class Table:
         # Every command reads the bundled table, so it is worth a cache; others are not.
         self.cached = self.folder == bundled if cached is None else cached
         self.version = "" if version == VERSIONS[-1] else version
+        self.keep_nan = keep_nan
         self._namespaces: dict[str, Mapping[str, Entry]] = {}
         self._answers: dict[str, Entry | None] = {}
 
@@ -47,7 +56,7 @@ class Table:
         names = {path.name.removesuffix(".toml") for path in self.folder.glob("*.toml")}
         if not names:
             raise TableError(f"no mapping files in {self.folder}")
-        return frozenset(names - {ALIASES, DEVICES, MINT, PACKAGES})
+        return frozenset(names - {ALIASES, DEVICES, MINT, NAN, PACKAGES})
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -58,7 +67,10 @@ class Table:
         """The row for a torch name, through aliases; None when the table does not know it."""
         if name in self._answers:
             return self._answers[name]
-        entry = self._find(self.canonical(name))
+        canonical = self.canonical(name)
+        entry = self._find(canonical)
+        if entry is not None and self.keep_nan:
+            entry = self._load(NAN).get(canonical, entry)
         if entry is not None:
             entry = self._now(entry)
         self._answers[name] = entry

@@ -39,12 +39,12 @@ def test_items_are_changed_in_a_copy(port) -> None:
             self.cache[:2] += cache
         """,
     )
-    start = text.index("mean = self.mean.copy()")
+    start = text.index("mean = self.mean.value().copy()")
     assert text[start : start + 6] == [
-        "mean = self.mean.copy()",
+        "mean = self.mean.value().copy()",
         "mean[0] = 1",
         "self.mean = mean",
-        "new_cache = self.cache.copy()",
+        "new_cache = self.cache.value().copy()",
         "new_cache[:2] += cache",
         "self.cache = new_cache",
     ]

@@ -100,12 +100,15 @@ class BatchNorm3d(nn.BatchNorm3d):
 
 
 class CumulativeBatchNorm(nn.Cell):
-    """Batch norm of any rank with momentum=None: running values are means over all batches."""
+    """Batch norm of any rank for what MindSpore's layer does not take: momentum=None, where running
+    values are means over all batches, and an eps above 1.
+    """
 
-    def __init__(self, num_features, eps=1e-05, affine=True):
+    def __init__(self, num_features, eps=1e-05, affine=True, momentum=None):
         super().__init__()
         ones, zeros = ops.ones(num_features), ops.zeros(num_features)
         self.eps = eps
+        self.share = momentum
         self.gamma = Parameter(ones, name="gamma", requires_grad=affine)
         self.beta = Parameter(zeros, name="beta", requires_grad=affine)
         self.moving_mean = Parameter(zeros, name="moving_mean", requires_grad=False)
@@ -116,10 +119,12 @@ class CumulativeBatchNorm(nn.Cell):
         )
 
     def construct(self, input):
-        share = 0.0
-        if self.training:
-            ops.assign_add(self.num_batches_tracked, 1.0)
-            share = 1.0 / self.num_batches_tracked
+        share = self.share
+        if self.share is None:
+            share = 0.0
+            if self.training:
+                ops.assign_add(self.num_batches_tracked, 1.0)
+                share = 1.0 / self.num_batches_tracked
         return batch_norm(
             input,
             self.moving_mean,

@@ -9,7 +9,13 @@ from collections import OrderedDict
 
 from mindspore import nn
 
-_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var")
+_RUNNING = (
+    "moving_mean",
+    "moving_variance",
+    "running_mean",
+    "running_var",
+    "num_batches_tracked",
+)
 _NORMS = ("BatchNorm", "SyncBatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm")
 _NAMES_OF_NORMS = {
     "gamma": "weight",
@@ -55,7 +61,9 @@ def _is_a(cell, *classes):
 
 def _torch_local(cell, name):
     """What torch calls a parameter of a layer."""
-    if name in _NAMES_OF_NORMS and _is_a(cell, *_NORMS):
+    if name in _NAMES_OF_NORMS and (
+        _is_a(cell, *_NORMS) or type(cell).__name__ == "CumulativeBatchNorm"
+    ):
         return _NAMES_OF_NORMS[name]
     if (name == "embedding_table" and _is_a(cell, "Embedding")) or (
         name == "w" and _is_a(cell, "PReLU")

@@ -119,9 +119,54 @@ def _as_truth(call: Call) -> None:
                 slot.source = slot.source.with_changes(value=slot.value)
 
 
+def _as_real(call: Call) -> None:
+    """`eps=1`, `lr=1`: torch takes a whole number for a float, MindSpore's operators do not."""
+    for name, slot in call.slots.items():
+        parameter = call.signature.get(name) if call.signature else None
+        if parameter is None or slot.value is None or not _is_real(parameter.default):
+            continue
+        new = _real_value(slot)
+        if new is not None:
+            slot.value = new
+            if slot.source is not None and call.node is not None:
+                old, slot.source = slot.source, slot.source.with_changes(value=new)
+                given = [
+                    slot.source if argument is old else argument for argument in call.node.args
+                ]
+                call.node = call.node.with_changes(args=given)
+
+
+def _is_real(default: str) -> bool:
+    """The default is a float, or a tuple of floats."""
+    try:
+        value = ast.literal_eval(default)
+    except (ValueError, SyntaxError):
+        return False
+    parts = value if isinstance(value, tuple) and value else (value,)
+    return all(isinstance(part, float) for part in parts)
+
+
+def _real_value(slot: Slot) -> cst.BaseExpression | None:
+    """The argument as a float; None where it may be one already."""
+    if isinstance(slot.value, cst.Integer):
+        return cst.Float(f"{slot.value.value}.0") if slot.value.value.isdigit() else None
+    if isinstance(slot.value, cst.Tuple):
+        elements = [
+            element.with_changes(value=cst.Float(f"{element.value.value}.0"))
+            if isinstance(element.value, cst.Integer) and element.value.value.isdigit()
+            else element
+            for element in slot.value.elements
+        ]
+        return slot.value.with_changes(elements=elements)
+    if slot.type is not INT or slot.value is None:
+        return None
+    return cst.Call(func=cst.Name("float"), args=[cst.Arg(slot.value)])
+
+
 def _apply_facts(call: Call) -> None:
     overload = call.overload
     _as_truth(call)
+    _as_real(call)
     for name, reason in overload.refuse.items():
         if call.given(name):
             if not call.is_default(name):

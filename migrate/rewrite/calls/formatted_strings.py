@@ -7,7 +7,7 @@ from __future__ import annotations
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
-from migrate.resolve.values import is_tensor, options_of
+from migrate.resolve.values import STR, Known, Value, is_tensor, options_of
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.nodes import OtherQuotes, atomic, with_parts
@@ -35,7 +35,11 @@ class FormattedStrings(NodePass):
         kind = self.context.type(self.partner(original.expression))
         if original.format_spec is not None and is_tensor(kind):
             value = cst.Call(func=cst.Attribute(value=atomic(value), attr=cst.Name("item")))
-        elif original.format_spec is not None and any(map(is_tensor, options_of(kind))):
+        elif (
+            original.format_spec is not None
+            and any(map(is_tensor, options_of(kind)))
+            and not any(map(_is_text, options_of(kind)))
+        ):
             value = cst.Call(func=cst.Name("float"), args=[cst.Arg(value)])  # or a number already
         return with_parts(updated, expression=value)
 
@@ -45,3 +49,7 @@ class FormattedStrings(NodePass):
         if original is updated or len(updated.end) != 1:
             return updated
         return updated.visit(OtherQuotes(updated.end))  # type: ignore[return-value]
+
+
+def _is_text(value: Value) -> bool:
+    return value is STR or (isinstance(value, Known) and isinstance(value.value, str))

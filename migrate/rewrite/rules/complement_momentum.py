@@ -16,19 +16,21 @@ from migrate.syntax.nodes import atomic
     becomes("nn.BatchNorm2d(8, momentum=1 - 0.9)", "nn.BatchNorm2d(8, momentum=1 - (1 - 0.9))"),
     becomes("nn.BatchNorm2d(8, momentum=m)", "nn.BatchNorm2d(8, momentum=1 - m)"),
     becomes("nn.BatchNorm2d(8, momentum=None)", "helpers.CumulativeBatchNorm(8, 1e-05, True)"),
+    becomes("nn.BatchNorm2d(8, 8)", "helpers.CumulativeBatchNorm(8, 8.0, True, 0.1)"),
     flags("nn.BatchNorm2d(8, momentum=None, track_running_stats=False)", "cumulative average"),
 )
 def complement_momentum(call: Call) -> None:
+    eps = call.constant("eps") if call.given("eps") else 0
+    if isinstance(eps, int | float) and eps > 1:
+        # MindSpore's operator takes an eps up to 1; BatchNorm2d(32, 32) is in many programs.
+        _refuse_settings(call, f"eps={eps}")
+        call.emit = "helpers.CumulativeBatchNorm({num_features}, {eps}, {affine}, {momentum})"
+        return
     if not call.given("momentum"):
         return
     momentum = call.constant("momentum")
     if momentum is None:
-        if not (call.is_default("bias") and call.is_default("track_running_stats")):
-            raise Refusal(
-                "momentum=None: the cumulative average goes with plain settings only",
-                "give a number",
-                final=True,
-            )
+        _refuse_settings(call, "momentum=None: the cumulative average")
         call.emit = "helpers.CumulativeBatchNorm({num_features}, {eps}, {affine})"
         return
     if momentum is MISSING:
@@ -40,3 +42,8 @@ def complement_momentum(call: Call) -> None:
         )
     else:
         call.replace("momentum", ("momentum", repr(round(1 - momentum, 12))))
+
+
+def _refuse_settings(call: Call, what: str) -> None:
+    if not (call.is_default("bias") and call.is_default("track_running_stats")):
+        raise Refusal(f"{what} goes with plain settings only", "give another number", final=True)

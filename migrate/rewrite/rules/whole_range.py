@@ -16,7 +16,7 @@ _ENDS = {"p": 1, "beta": 0}
     becomes(
         "F.smooth_l1_loss(x, y, beta=0.5)", "ops.smooth_l1_loss(x, y, beta=0.5, reduction='mean')"
     ),
-    becomes("F.smooth_l1_loss(x, y, beta=0)", "helpers.smooth_l1_loss(x, y, beta=0)"),
+    becomes("F.smooth_l1_loss(x, y, beta=0)", "helpers.smooth_l1_loss(x, y, beta=0.0)"),
 )
 def whole_range(call: Call) -> None:
     for name, end in _ENDS.items():

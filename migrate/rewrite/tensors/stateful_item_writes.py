@@ -99,7 +99,7 @@ class StatefulItemWrites(NodePass):
             if isinstance(small, cst.Assign)
             else small.with_changes(target=local)
         )
-        first = cst.parse_statement(f"{name} = {kept}.copy()")
+        first = cst.parse_statement(f"{name} = {kept}.value().copy()")
         assert isinstance(first, cst.SimpleStatementLine)
         return [
             first.with_changes(leading_lines=node.leading_lines),
