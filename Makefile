@@ -19,22 +19,23 @@ venv: $(STAMP) ## build .venv with both frameworks and the tools (once)
 $(STAMP): constraints.txt setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "make: '$(PYTHON)' is not Python 3.11; try: make PYTHON=/path/to/python3.11"; exit 1; }
-	@echo "make: installing torch, mindspore and the tools into $(VENV) (a few minutes, once)"
+	@echo "make: installing torch, mindspore and the tools into $(VENV) (about three minutes, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints.txt setuptools wheel
-	@$(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation \
 	  --constraint constraints.txt --editable '.[run,vision,dev]'
 	@touch $@
-	@echo "make: $(VENV) is ready"
+	@echo "make: $(VENV) is ready; call the tool as $(BIN)/ms-migrate"
 
 demo: $(STAMP) ## analyse, port and check the bundled ResNet
 	@echo "make: analysing, porting and checking reference_pt/resnet.py (about two minutes)"
 	@$(BIN)/ms-migrate demo
+	@echo "make: try it on your code: $(BIN)/ms-migrate analyze PATH"
 
 # Tests go to the workers by file: what a file builds for its tests (a wheel, a step) is built once.
 test: lint ## lint, types and every test
-	@echo "make: running the tests on $(JOBS) processes"
+	@echo "make: running the tests on $(JOBS) processes (about 20 minutes on two cores)"
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lint: $(STAMP) ## ruff and mypy --strict

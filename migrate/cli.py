@@ -36,6 +36,7 @@ COMMANDS = {
         "migrate.preflight.command",
         "dry-run a ported program on MindSpore's Ascend backend; needs no device",
     ),
+    "explain": ("migrate.explain", "tell what a finding's code means and what to do"),
     "doctor": ("migrate.doctor", "check this environment and say how to mend it"),
     "demo": ("migrate.demo", "analyze, port and check the bundled ResNet"),
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 
 from migrate.errors import RequestError
@@ -18,7 +18,11 @@ MODEL = "resnet18"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, help="keep the port and the report there"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        help="where the port and the reports go (default: ms-migrate-demo here)",
     )
     parser.add_argument(
         "--device", choices=PLATFORMS, default="CPU", help="where MindSpore runs (default: CPU)"
@@ -34,34 +38,41 @@ def run(options: argparse.Namespace) -> int:
             f"needs {' and '.join(missing)}, which this environment does not have",
             next_step="pip install 'ms-migrate[run]', or run `make demo` in a checkout",
         )
-    if options.output is not None:
-        return _demo(options.output, options)
-    with tempfile.TemporaryDirectory(prefix="ms-migrate-") as directory:
-        return _demo(Path(directory) / "demo", options)
+    return _demo(options.output or _fresh(Path("ms-migrate-demo")), options)
+
+
+def _fresh(wanted: Path) -> Path:
+    """The folder, or the first of its numbered brothers that is not there yet."""
+    numbered = (wanted.with_name(f"{wanted.name}-{number}") for number in count(2))
+    return wanted if not wanted.exists() else next(p for p in numbered if not p.exists())
 
 
 def _demo(output: Path, options: argparse.Namespace) -> int:
     source = folder("reference_pt") / "resnet.py"
     ported = output / "ported"
-    report = output / "report.html"
+    reports = {"analyze": output / "analyze.html", "parity": output / "parity.html"}
     if ported.exists():
         raise RequestError("exists", where=str(ported), next_step="choose another -o DIR")
     check = ["--input", "4,3,32,32", "--classes", "1000", "--device", options.device]
     steps: list[list[object]] = [
         ["analyze", source],
+        ["analyze", source, "--format", "html", "-o", reports["analyze"], "--quiet"],
         ["port", source, "-o", ported],
         [
             *("parity", f"{source}:{MODEL}", f"{ported / source.name}:{MODEL}"),
-            *(*check, "--report", report),
+            *(*check, "--report", reports["parity"]),
         ],
     ]
+    output.mkdir(parents=True, exist_ok=True)
     worst = 0
     for step in steps:
         worst = max(worst, _type(step, quiet=options.quiet))
         if worst == 2:
             break
-    if options.output is not None and report.exists():
-        print(f"\nThe report: {report}")
+    print(f"\nThe port: {ported}")
+    for name, report in reports.items():
+        if report.exists():
+            print(f"The report of {name}: {report}")
     return worst
 
 

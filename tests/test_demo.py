@@ -28,10 +28,13 @@ def options(**given: object):
     return argparse.Namespace(**{"output": None, "device": "CPU", "quiet": True, **given})
 
 
-def test_the_whole_way_and_the_worst_exit_code(typed: list[list[str]]) -> None:
+def test_the_whole_way_and_the_worst_exit_code(
+    typed: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert demo.run(options()) == 1
-    assert [words[0] for words in typed] == ["analyze", "port", "parity"]
-    assert typed[2][2].endswith("ported/resnet.py:resnet18")
+    assert [words[0] for words in typed] == ["analyze", "analyze", "port", "parity"]
+    assert typed[3][2].endswith("ported/resnet.py:resnet18")
 
 
 def test_an_earlier_port_is_not_overwritten(
@@ -49,3 +52,16 @@ def test_without_the_frameworks_it_says_what_to_install(
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
     assert cli.main(["demo"]) == 2
     assert "torch and mindspore" in capsys.readouterr().err
+
+
+def test_the_reports_are_kept_and_an_earlier_demo_stays(
+    typed: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    demo.run(options())
+    demo.run(options())
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "ms-migrate-demo",
+        "ms-migrate-demo-2",
+    ]
+    assert typed[3][-1] == "ms-migrate-demo/parity.html"
