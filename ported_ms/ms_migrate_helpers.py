@@ -2111,12 +2111,16 @@ class GradScaler:
 
 
 def set_value(tensor, value):
-    """Change a tensor itself, as torch's in-place operators do: all who hold it see it."""
+    """Change a tensor itself, as torch's in-place operators do: all who hold it or a view of it
+    see it.
+    """
     value = value.broadcast_to(tensor.shape).astype(tensor.dtype)
     if isinstance(tensor, Parameter):
         ops.assign(tensor, value)
+    elif tensor.ndim:
+        tensor[:] = value  # writes to the memory; assign_value would take other memory
     else:
-        tensor.assign_value(value)
+        tensor.copy_(value)
     return tensor
 
 

@@ -9,6 +9,7 @@
     f.aliases    may_alias, observers (who else sees a write), is_fresh
     flow.effects of_call, summary: what functions, methods and layers do to their arguments
     flow.calls   targets, callees, reachable: the call graph, over files
+    flow.dtypes  of, changes: dtypes that the program states
     flow.gradient  carries, is_recorded, depends: where gradients flow
     region       region_inputs, region_outputs, region_carried, may_move: runs of statements
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, cast
 
 from migrate.flow.answer import Answer, Verdict
 from migrate.flow.call_graph import CallGraph
+from migrate.flow.dtypes import Dtypes
 from migrate.flow.effects import Effects
 from migrate.flow.events import Definition, Scope
 from migrate.flow.function import FunctionFlow
@@ -63,6 +65,10 @@ class Flow:
     @cached_property
     def calls(self) -> CallGraph:
         return CallGraph(self)
+
+    @cached_property
+    def dtypes(self) -> Dtypes:
+        return Dtypes(self)
 
     @cached_property
     def gradient(self) -> Gradient:

@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from migrate.flow.answer import Answer, Verdict, no, unknown, yes
-from migrate.flow.events import Definition
+from migrate.flow.events import Definition, definitions_of
 from migrate.flow.memory import NOTHING, Memory, Refs, Relation, worst
 from migrate.flow.values import Evaluator
+from migrate.resolve.values import UNKNOWN, is_tensor
 
 if TYPE_CHECKING:
     from migrate.flow.cfg import Point
@@ -35,7 +36,7 @@ class Observer:
 
     @property
     def answer(self) -> Answer:
-        return Answer.UNKNOWN if self.relation == "maybe" else Answer.YES
+        return Answer.YES if self.relation in ("same", "view") else Answer.UNKNOWN
 
     def __str__(self) -> str:
         what = {
@@ -48,7 +49,11 @@ class Observer:
         return what if self.relation == "same" else f"{what} ({_WORDS[self.relation]})"
 
 
-_WORDS = {"view": "a view of the same memory", "maybe": "which may share its memory"}
+_WORDS = {
+    "view": "a view of the same memory",
+    "maybe": "which may share its memory",
+    "foreign": "which may share its memory",
+}
 
 
 class Aliases:
@@ -123,10 +128,10 @@ class Aliases:
 
     def may_alias(self, left: ast.expr, right: ast.expr) -> Verdict:
         """Do two expressions share memory, each where it stands?"""
-        found = _shared(self.refs(left), self.refs(right))
+        found = _shared(self.refs(left), self.refs(right), foreign=True)
         if found is None:
             return no()
-        if found == "maybe":
+        if found in ("maybe", "foreign"):
             return unknown(f"{ast.unparse(left)} may share its memory with {ast.unparse(right)}")
         return yes(found)
 
@@ -135,48 +140,97 @@ class Aliases:
         statement = self._flow.cfg.statement_of(place)
         if statement is None:
             return []
-        written = self.refs(_written(place))
+        written = self.refs(self._written(place))
         if not written:
             return []
         points = self._flow.cfg.points_of(statement)
         state = self._states[1][points[-1].index]
+        bound = {d.name for d in definitions_of(statement)}  # they get what the statement gives
         found: dict[tuple[str, str], Observer] = {}
         root = _root_name(place)
         held = isinstance(place, ast.Attribute)
         live = self._flow.defuse.live_after(statement)
         for name, refs in state.items():
-            if name not in live or (name == root and not held):
+            if name not in live or name in bound or (name == root and not held):
                 continue
             relation = _shared(written, refs)
             if relation is not None:
                 found["name", name] = Observer("name", name, relation)
-            inside = _inside(written, refs)
+            inside = self._inside(written, refs, statement)
             if inside is not None and not (held and name == root):
                 found["container", name] = Observer("container", name, inside)
         for observer in self._outside(written, place):
             found.setdefault((observer.kind, observer.name), observer)
         return list(found.values())
 
+    def _written(self, place: ast.expr) -> ast.expr:
+        """`x` of `x[0]` and `x.data`: whose memory a write to the place changes."""
+        while isinstance(place, ast.Subscript) or getattr(place, "attr", "") == "data":
+            assert isinstance(place, ast.Subscript | ast.Attribute)
+            if isinstance(place, ast.Subscript) and self._is_held_item(place):
+                break
+            place = place.value
+        return place
+
+    def _is_held_item(self, place: ast.Subscript) -> bool:
+        """An item of a list or a dict, not a part of a tensor."""
+        kind = self._flow.symbols.type(place.value)
+        if kind is UNKNOWN:
+            return is_tensor(self._flow.symbols.type(place))
+        return not is_tensor(kind)
+
     def _outside(self, written: Refs, place: ast.expr) -> list[Observer]:
         """Those who see it after the function has returned."""
         found: list[Observer] = []
         for ref in written:
             memory = ref.memory
+            if ref.relation == "foreign":
+                continue
             if memory.source == "parameter":
                 found.append(Observer("caller", memory.name, ref.relation))
             elif memory.source == "global":
                 found.append(Observer("global", memory.name, ref.relation))
-            elif memory.source == "attribute" and memory.name != ast.unparse(_written(place)):
+            elif memory.source == "attribute" and memory.name != ast.unparse(self._written(place)):
                 found.append(Observer("attribute", memory.name, ref.relation))
         for memory in self._evaluator.attributes():
-            if memory.name == ast.unparse(_written(place)):
+            if memory.name == ast.unparse(self._written(place)):
                 continue
-            relation = _shared(written, frozenset(memory.contents))
+            held = self._stored_before(memory, place)
+            relation = _shared(written, held)
             if relation is None:
-                relation = _inside(written, frozenset(memory.contents))
+                relation = self._inside(written, held, place)
             if relation is not None and memory.outside:
                 found.append(Observer("attribute", memory.name, relation))
         return found
+
+    def _inside(self, written: Refs, holders: Refs, place: ast.AST) -> Relation | None:
+        """The relation to what the containers among these hold by then, however deep."""
+        seen: set[Memory] = set()
+        pending = [ref.memory for ref in holders]
+        while pending:
+            memory = pending.pop()
+            if memory in seen:
+                continue
+            seen.add(memory)
+            held = self._stored_before(memory, place)
+            relation = _shared(written, held)
+            if relation is not None:
+                return relation
+            pending += [ref.memory for ref in held]
+        return None
+
+    def _stored_before(self, memory: Memory, place: ast.AST) -> Refs:
+        """What a container holds when the place is written to."""
+        cfg = self._flow.cfg
+        write = cfg.statement_of(place)
+        if write is None:
+            return frozenset(memory.contents)
+        return frozenset(
+            ref
+            for ref in memory.contents
+            if ref not in memory.stored_by
+            or any(cfg.may_follow(store, write) for store in memory.stored_by[ref])
+        )
 
     def stored(self) -> set[str]:
         """Parameters that outlive the call: put into an attribute, a global or another argument."""
@@ -187,12 +241,12 @@ class Aliases:
             for memory in held
             if memory.outside
             for ref in memory.contents
-            if ref.memory.source == "parameter"
+            if ref.memory.source == "parameter" and ref.relation != "foreign"
         }
 
     def is_fresh(self, place: ast.expr) -> Verdict:
         """The function made the tensor, and nobody else holds it."""
-        refs = self.refs(_written(place))
+        refs = self.refs(self._written(place))
         if not refs:
             return unknown(f"where {ast.unparse(place)} comes from is not known")
         for ref in refs:
@@ -209,40 +263,20 @@ def _may_store(statement: ast.AST) -> bool:
     return not isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass | ast.Global)
 
 
-def _shared(left: Refs, right: Refs) -> Relation | None:
-    """How two values share memory, at best knowledge; None when they do not."""
+def _shared(left: Refs, right: Refs, *, foreign: bool = False) -> Relation | None:
+    """How two values share memory, at best knowledge; None when they do not.
+
+    What unknown functions return is taken for new, unless `foreign`.
+    """
     best: Relation | None = None
     for mine in left:
         for other in right:
+            if "foreign" in (mine.relation, other.relation) and not foreign:
+                continue
             if mine.memory is other.memory:
                 relation = worst(mine.relation, other.relation)
                 best = relation if best is None or worst(best, relation) == best else best
     return best
-
-
-def _inside(written: Refs, holders: Refs) -> Relation | None:
-    """The relation to what the containers among these hold, however deep."""
-    seen: set[Memory] = set()
-    pending = [ref.memory for ref in holders]
-    while pending:
-        memory = pending.pop()
-        if memory in seen:
-            continue
-        seen.add(memory)
-        relation = _shared(written, frozenset(memory.contents))
-        if relation is not None:
-            return relation
-        pending += [ref.memory for ref in memory.contents]
-    return None
-
-
-def _written(place: ast.expr) -> ast.expr:
-    """`x` of `x[0]` and `x.data`: whose memory a write to the place changes."""
-    while isinstance(place, ast.Subscript) or (
-        isinstance(place, ast.Attribute) and place.attr == "data"
-    ):
-        place = place.value
-    return place
 
 
 def _root_name(place: ast.expr) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from migrate.resolve.values import UNKNOWN, ProjectFunction
+from migrate.resolve.values import UNKNOWN, ProjectClass, ProjectFunction
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -62,6 +62,14 @@ class CallGraph:
             for site in self.callees(function.node):
                 pending += site.targets
         return found
+
+    def constructions(self, cls: ProjectClass) -> list[ast.Call]:
+        """The calls in the file in hand that make an object of a class."""
+        return [
+            site.node
+            for site in self.callees(self._flow.tree)
+            if self._flow.symbols.type(site.node.func) is cls
+        ]
 
     @cached_property
     def _callers(self) -> dict[ast.AST, list[ast.Call]]:

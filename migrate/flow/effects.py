@@ -119,6 +119,8 @@ class Effects:
                     found.self_writes.add(memory.name.partition(".")[2])
                 if memory.source != "parameter" or memory.name == "self":
                     continue
+                if ref.relation == "foreign":
+                    continue
                 if mutation.kind == "item":
                     found.items.add(memory.name)
                     continue
@@ -188,7 +190,7 @@ def _parameters(refs: Refs) -> dict[str, Returns]:
         if ref in seen:
             continue
         seen.add(ref)
-        if ref.memory.source == "parameter":
+        if ref.memory.source == "parameter" and ref.relation != "foreign":
             found[ref.memory.name] = ref.relation
         elif ref.memory.source == "container":
             pending += ref.memory.contents

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-Relation = Literal["same", "view", "maybe"]
+# "foreign": the result of a function that we do not know, which may hand its arguments on.
+Relation = Literal["same", "view", "maybe", "foreign"]
 Source = Literal["parameter", "fresh", "attribute", "global", "container", "unknown"]
-_ORDER = {"same": 0, "view": 1, "maybe": 2}
+_ORDER = {"same": 0, "view": 1, "maybe": 2, "foreign": 3}
 
 
 @dataclass(slots=True, eq=False)
@@ -20,8 +21,17 @@ class Memory:
     name: str  # the parameter, the path of the attribute, the global
     node: ast.AST | None = None
     contents: set[Ref] = field(default_factory=set)  # of a container
+    stored_by: dict[Ref, set[ast.AST]] = field(default_factory=dict)  # statements that put it there
     parent: Memory | None = None  # the object that holds an attribute
     outside: bool = False  # something that outlives the function holds it
+
+    def put(self, refs: Iterable[Ref], statement: ast.AST | None) -> None:
+        for ref in refs:
+            if ref.memory is not self:
+                always = ref in self.contents and ref not in self.stored_by
+                self.contents.add(ref)
+                if statement is not None and not always:
+                    self.stored_by.setdefault(ref, set()).add(statement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +53,6 @@ NOTHING: Refs = frozenset()
 
 def through(refs: Refs, relation: Relation) -> Refs:
     return frozenset(ref.through(relation) for ref in refs)
-
-
-def elements(refs: Refs) -> Refs:
-    """What iterating or indexing gives: the contents of containers, views of tensors."""
-    found: set[Ref] = set()
-    for ref in refs:
-        if ref.memory.source == "container":
-            found |= {held.through(ref.relation) for held in ref.memory.contents}
-        else:
-            found.add(ref.through("view"))
-            found |= ref.memory.contents
-    return frozenset(found)
 
 
 def union(parts: Iterable[Refs]) -> Refs:

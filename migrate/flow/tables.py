@@ -18,11 +18,15 @@ MAYBE_VIEWS = frozenset({"flatten", "reshape", "reshape_as", "rearrange", "broad
 # The tensor itself where nothing has to be done, else a copy.
 MAYBE_SAME = frozenset(
     """
-    bfloat16 bool byte char contiguous conj cpu cuda double float half int long short to type
-    type_as as_tensor asarray from_numpy numpy resolve_conj resolve_neg __array__ dropout
-    alpha_dropout feature_dropout dropout1d dropout2d dropout3d requires_grad_ detach_ pin_memory
+    bfloat16 bool byte char conj double float half int long short to type type_as as_tensor asarray
+    resolve_conj resolve_neg __array__ dropout alpha_dropout feature_dropout dropout1d dropout2d
+    dropout3d
     """.split()  # noqa: SIM905
 )
+# The tensor itself on one device.
+SAME = frozenset({"contiguous", "cpu", "cuda", "pin_memory", "requires_grad_", "detach_"})
+# A tensor and an array of numpy over one memory.
+NUMPY = frozenset({"from_numpy", "numpy"})
 # Attributes that share memory with their owner.
 SHARED_ATTRIBUTES = frozenset({"data", "T", "mT", "H", "mH", "real", "imag"})
 # Attributes of tensors that are no memory at all.

@@ -6,25 +6,29 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrate.flow.events import Definition, bound_in, heads
-from migrate.flow.memory import NOTHING, Memory, Ref, Refs, Relation, elements, through, union
+from migrate.flow.memory import NOTHING, Memory, Ref, Refs, Relation, through, union
 from migrate.flow.tables import (
     HOLDING,
     MAYBE_SAME,
     MAYBE_VIEWS,
     NUMBERS,
+    NUMPY,
     PLAIN_ATTRIBUTES,
     REGROUPING,
+    SAME,
     SHARED_ATTRIBUTES,
     STORING,
     VIEWS,
     is_in_place,
 )
+from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import (
     UNKNOWN,
     External,
     Instance,
     Known,
     ListOf,
+    ProjectClass,
     TupleOf,
     Value,
     is_tensor,
@@ -50,6 +54,7 @@ class Evaluator:
         self._globals: dict[str, Memory] = {}
         self._fields: dict[tuple[Memory, str], Memory] = {}
         self._depth = 0
+        self._statement: ast.AST | None = None  # whose stores are being noted
 
     # Where memory comes from --------------------------------------------------------------------
 
@@ -82,9 +87,35 @@ class Evaluator:
             key = (ref.memory, attr)
             if key not in self._fields:
                 outside = ref.memory.source in ("parameter", "global", "attribute")
-                self._fields[key] = Memory("attribute", path, None, set(), ref.memory, outside)
+                self._fields[key] = Memory("attribute", path, parent=ref.memory, outside=outside)
             found.append(self._fields[key])
         return found
+
+    def elements(self, refs: Refs, node: ast.expr, key: str = "") -> Refs:
+        """What iterating or indexing gives: the contents of containers, views of tensors, and of
+        anything else that is passed in the items that it holds.
+        """
+        tensor = is_tensor(self._flow.symbols.type(node))
+        found: set[Ref] = set()
+        for ref in refs:
+            memory = ref.memory
+            if memory.source == "container":
+                found |= {held.through(ref.relation) for held in memory.contents}
+            elif tensor or memory.source == "fresh" or not self._holds_items(node, key):
+                found.add(ref.through("view"))
+                found |= memory.contents
+            else:
+                path = f"{ast.unparse(node)}[{key}]" if key else f"an item of {ast.unparse(node)}"
+                for item in self.field(frozenset({ref}), path, f"[{key}]"):
+                    found |= {Ref(item), *item.contents}
+        return frozenset(found)
+
+    def _holds_items(self, node: ast.expr, key: str) -> bool:
+        """A list or a dict, as far as its type or its key says; a tensor has no named items."""
+        if key.startswith(("'", '"')):
+            return True
+        kinds = options_of(self._flow.symbols.type(node))
+        return any(isinstance(kind, ListOf | TupleOf) for kind in kinds) or not key
 
     # Expressions --------------------------------------------------------------------------------
 
@@ -122,8 +153,14 @@ class Evaluator:
             return through(self.value(node.value), relation)
         if node.attr in PLAIN_ATTRIBUTES:
             return NOTHING
-        found: set[Ref] = set()
-        for memory in self.field(self.value(node.value), ast.unparse(node), node.attr):
+        owner = self.value(node.value)
+        found: set[Ref] = {
+            held
+            for ref in owner
+            if ref.memory.source == "container"
+            for held in ref.memory.contents
+        }
+        for memory in self.field(owner, ast.unparse(node), node.attr):
             found |= memory.contents or {Ref(memory)}
             if memory.outside:
                 found.add(Ref(memory))
@@ -136,8 +173,7 @@ class Evaluator:
         if containers or not is_tensor(self._flow.symbols.type(node.value)):
             if isinstance(node.slice, ast.Slice):
                 return held
-            found = elements(held)
-            return through(found, "maybe") | self.fresh(node) if copied is None else found
+            return self.elements(held, node.value, ast.unparse(node.slice))
         if copied:
             return self.fresh(node)
         views = through(held, "view")
@@ -171,7 +207,7 @@ class Evaluator:
         return self.value(node.value)
 
     def _starred(self, node: ast.Starred) -> Refs:
-        return elements(self.value(node.value))
+        return self.elements(self.value(node.value), node.value)
 
     def _await(self, node: ast.Await) -> Refs:
         return self.value(node.value)
@@ -195,10 +231,10 @@ class Evaluator:
     def _within(self, generators: list[ast.comprehension], result: ast.expr) -> Refs:
         outer, self.state = self.state, dict(self.state)
         for part in generators:
-            items = elements(self.value(part.iter))
+            items = self.elements(self.value(part.iter), part.iter)
             for name in bound_in(part.target):
                 self.state[name] = (
-                    items if isinstance(part.target, ast.Name) else items | elements(items)
+                    items if isinstance(part.target, ast.Name) else items | _contents(items)
                 )
         found = self.value(result)
         self.state = outer
@@ -222,6 +258,8 @@ class Evaluator:
                 return NOTHING
             if function.id in REGROUPING:
                 return self._regrouped(node, function.id)
+        if isinstance(self._flow.symbols.type(function), ProjectClass):
+            return self._constructed(node)
         layer = self._flow.effects.layer_of(function)
         if layer is not None and node.args:
             return self._through(node, self.value(node.args[0]), layer.returns)
@@ -231,11 +269,24 @@ class Evaluator:
             if relation is not None:
                 return self._through(node, self.value(subject), relation)
             if name in HOLDING and isinstance(function, ast.Attribute):
-                held = self.value(function.value)
-                return self._held(node, elements(held)) | elements(held)
+                held = self.elements(self.value(function.value), function.value)
+                return self._held(node, held) | held
         if api or not _passes_values(node):
             return self.fresh(node)
-        return self.fresh(node) | through(union(map(self.value, _arguments(node))), "maybe")
+        if self._is_layer(function):
+            return self.fresh(node)
+        return self.fresh(node) | through(union(map(self.value, _arguments(node))), "foreign")
+
+    def _is_layer(self, function: ast.expr) -> bool:
+        """A layer that is made elsewhere computes a new tensor."""
+        return any(
+            isinstance(o, Instance) and isinstance(o.cls, str) and is_module(o.cls)
+            for o in options_of(self._flow.symbols.type(function))
+        )
+
+    def _constructed(self, node: ast.Call) -> Refs:
+        """An object of a class of the program may hold what its constructor is given."""
+        return self._held(node, union(map(self.value, _arguments(node))))
 
     def _through(self, node: ast.Call, refs: Refs, relation: str) -> Refs:
         if relation == "same":
@@ -252,11 +303,26 @@ class Evaluator:
             for k in node.keywords
         ):
             return "same"
-        if name in VIEWS:
+        if name in SAME:
+            return "same"
+        if name in VIEWS or name in NUMPY:
             return "view"
         if name in MAYBE_VIEWS:
             return "view"
+        if name == "to" and self._is_device(node):
+            return "same"
         return "maybe" if name in MAYBE_SAME else None
+
+    def _is_device(self, node: ast.Call) -> bool:
+        """`x.to("cuda")`, `x.to(device)`: a move, and no cast."""
+        if len(node.args) != 1 or node.keywords:
+            return False
+        kinds = options_of(self._flow.symbols.type(node.args[0]))
+        return all(
+            (isinstance(k, Known) and isinstance(k.value, str))
+            or (isinstance(k, Instance) and k.cls in ("torch.device", "builtins.str"))
+            for k in kinds
+        ) or "device" in ast.unparse(node.args[0])
 
     def _subject(self, node: ast.Call, api: str) -> ast.expr | None:
         """The tensor that a call is about: its receiver, or its first argument."""
@@ -278,7 +344,7 @@ class Evaluator:
         )
 
     def _regrouped(self, node: ast.Call, name: str) -> Refs:
-        held = union(elements(self.value(argument)) for argument in node.args)
+        held = union(self.elements(self.value(a), a) for a in node.args)
         return held if name == "next" else self._held(node, held)
 
     def _of_program(self, node: ast.Call) -> Refs:
@@ -294,15 +360,16 @@ class Evaluator:
     # Stores -------------------------------------------------------------------------------------
 
     def unpacked(self, value: ast.expr, definition: Definition) -> Refs:
-        return elements(self.value(value))
+        return self.elements(self.value(value), value)
 
     def iterated(self, iterable: ast.expr, definition: Definition) -> Refs:
-        held = elements(self.value(iterable))
+        held = self.elements(self.value(iterable), iterable)
         target = getattr(definition.statement, "target", None)
-        return held if isinstance(target, ast.Name) else held | elements(held)
+        return held if isinstance(target, ast.Name) else held | _contents(held)
 
     def effects_of(self, statement: ast.AST) -> None:
         """Put what the statement stores into the containers and attributes concerned."""
+        self._statement = statement
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
                 self._store(target, statement.value)
@@ -324,21 +391,32 @@ class Evaluator:
                     self._store(part, parts[index])
         elif isinstance(target, ast.Attribute):
             for memory in self.field(self.value(target.value), ast.unparse(target), target.attr):
-                memory.contents |= {r for r in self.value(value) if r.memory is not memory}
+                memory.put(self.value(value), self._statement)
         elif isinstance(target, ast.Subscript):
             if is_tensor(self._flow.symbols.type(target.value)):
                 return  # copies the value
             for ref in self.value(target.value):
-                ref.memory.contents |= {r for r in self.value(value) if r.memory is not ref.memory}
+                ref.memory.put(self.value(value), self._statement)
 
     def _put(self, call: ast.Call) -> None:
         if not isinstance(call.func, ast.Attribute):
             return
         given = union(map(self.value, _arguments(call)))
         if call.func.attr in ("extend", "update"):
-            given |= elements(given)
+            given |= _contents(given)
         for ref in self.value(call.func.value):
-            ref.memory.contents |= {r for r in given if r.memory is not ref.memory}
+            ref.memory.put(given, self._statement)
+
+
+def _contents(refs: Refs) -> Refs:
+    """What containers among these hold; of tensors, views."""
+    found: set[Ref] = set()
+    for ref in refs:
+        if ref.memory.source == "container":
+            found |= ref.memory.contents
+        else:
+            found.add(ref.through("view"))
+    return frozenset(found)
 
 
 def _is_plain_value(value: Value) -> bool:

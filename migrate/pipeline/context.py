@@ -9,8 +9,10 @@ from typing import Any
 import libcst as cst
 
 from migrate.findings import CODES, Finding
+from migrate.flow import Flow
 from migrate.resolve import FileResolution, Usage
 from migrate.resolve.hierarchy import is_module
+from migrate.resolve.interpreter import Interpreter
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules
 from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, SuperOf, Value, options_of
@@ -40,6 +42,8 @@ class Context:
     usages: dict[int, Usage] = field(init=False)
     forwards: set[int] = field(init=False)  # FunctionDefs that become construct
     module_classes: dict[int, ProjectClass] = field(init=False)
+    interpreter: Interpreter | None = None
+    _flow: Flow | None = None
 
     def __post_init__(self) -> None:
         self.usages = {id(usage.node): usage for usage in self.resolution.usages}
@@ -58,6 +62,13 @@ class Context:
         """The file's stdlib tree, as it was before the port."""
         assert self.resolution.scope is not None
         return self.resolution.scope.tree
+
+    @property
+    def flow(self) -> Flow:
+        """Facts of data flow, computed when asked for."""
+        if self._flow is None:
+            self._flow = Flow(self.resolution, self.modules, self.interpreter)
+        return self._flow
 
     def usage(self, node: ast.AST | None) -> Usage | None:
         return self.usages.get(id(node)) if node is not None else None

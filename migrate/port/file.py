@@ -114,6 +114,7 @@ def port_file(
         helper_index(),
         dict(input_shapes or {}),
     )
+    context.interpreter = resolver.interpreter
     context.text, context.lines = text, text.split("\n")
     context.import_findings = found
     try:

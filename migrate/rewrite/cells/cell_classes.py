@@ -15,10 +15,15 @@ from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, opti
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.cells.held_functions import holds_function
 from migrate.rewrite.cells.inherited_properties import with_own_properties
-from migrate.rewrite.cells.inplace_layers import find_inplace_layers
 from migrate.rewrite.effects import Change, Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
-from migrate.rewrite.tensors.mutated_params import changed_arguments, rebinds
+from migrate.rewrite.tensors.in_place import is_held_item, shares_memory
+from migrate.rewrite.tensors.mutated_params import (
+    MutatedArgument,
+    is_first_use,
+    is_read_again,
+    mutated_arguments,
+)
 from migrate.rewrite.tensors.mutation_scope import MutationScope
 from migrate.rewrite.tensors.stateful_attrs import runs_in_forward
 from migrate.syntax.ast_index import all_nodes, nodes_of
@@ -74,9 +79,7 @@ class CellClasses(NodePass):
         self._effects = file.shared(Effects)
         self._sites = file.shared(CallSites)
         self._scope = file.shared(MutationScope)
-        self._inplace: set[tuple[int, str]] | None = None
         self._hoisted_names: set[str] = set()
-        self._changed_parameters: dict[int, list[str]] = {}  # of functions, for their calls
 
     def leave_ClassDef(self, original: cst.ClassDef, updated: cst.ClassDef) -> cst.ClassDef:
         cls = self.partner(original)
@@ -135,7 +138,6 @@ class CellClasses(NodePass):
             new = new.with_changes(func=expression(self.spelling.name("helpers.partial")))
         if isinstance(new, cst.Call) and any(isinstance(a.value, cst.Lambda) for a in new.args):
             new = self._without_lambdas(partner, new)
-        self._note_inplace_layer(partner, new)
         self._note_changed_arguments(partner, new)
         if isinstance(new, cst.Call) and self._pops_inside(partner):
             name = self._name_for_lambda("last")
@@ -190,43 +192,48 @@ class CellClasses(NodePass):
         ]
         return call.with_changes(args=names)
 
-    def _note_inplace_layer(self, call: ast.Call, new: cst.BaseExpression) -> None:
-        """`y = self.relu(x)`, where the layer writes over x."""
-        if self._inplace is None:
-            self._inplace = find_inplace_layers(self.context)
-        if (
-            self._inplace
-            and self.file.position.classes
-            and isinstance(new, cst.Call)
-            and isinstance(call.func, ast.Attribute)
-            and isinstance(call.func.value, ast.Name)
-            and call.func.value.id == "self"
-            and (id(self.file.position.classes[-1]), call.func.attr) in self._inplace
-            and len(call.args) == 1
-            and isinstance(call.args[0], ast.Name)
-        ):
-            self._effects.in_place[new] = Change(new.args[0].value, call.args[0])
-
     def _note_changed_arguments(self, call: ast.Call, new: cst.BaseExpression) -> None:
-        """`scale(x, 2)`, where that function changes x in place."""
-        if not isinstance(new, cst.Call):
+        """`y = self.relu(x)` and `scale(x, 2)`, where the layer or the function changes x."""
+        if not isinstance(new, cst.Call) or self.context.usage(call.func) is not None:
             return
-        for given, returned in changed_arguments(
-            call, self.context, self.is_compiled, self._changed_parameters
-        ):
+        for argument in mutated_arguments(call, self.context, self.is_compiled):
+            given = argument.node
             alone = call in self._sites.statements
-            place = next((a for a, old in zip(new.args, _given(call), strict=True) if old is given))
             kinds = (ast.Name, ast.Attribute, ast.Subscript) if alone else ast.Name
-            if returned and isinstance(given, kinds):
-                self._effects.in_place[new] = Change(place.value, given)
-            elif (
-                isinstance(given, ast.Name)
-                and self._scope.is_read_later(given)
-                and not rebinds(call, given.id, self.file.around())
-            ):
-                reason = f"changes {given.id} in place in torch, and {given.id} is read again"
-                step = f"let the function return the changed tensor, and write {given.id} = ..."
-                self.flag(given, Refusal(reason, step, "MS403"))
+            if argument.returned and isinstance(given, kinds):
+                pairs = zip(new.args, _given(call), strict=False)
+                place = next((part for part, old in pairs if old is given), None)
+                if place is not None:
+                    self._effects.in_place[new] = Change(place.value, given)
+            elif isinstance(given, ast.Name) or is_held_item(given, self.context):
+                self._change_before(call, argument)
+            elif shares_memory(given, self.context):
+                self._flag_lost_change(argument)
+
+    def _change_before(self, call: ast.Call, argument: MutatedArgument) -> None:
+        """`residual = self.block(x)`, x read again: `x = ops.relu(x)` on a line before."""
+        given = argument.node
+        if not is_read_again(call, given, self.context):
+            return
+        if (
+            not argument.can_repeat
+            or self.file.position.nested
+            or not self._effects.in_line
+            or not is_first_use(call, given, self.context)
+        ):
+            self._flag_lost_change(argument)
+            return
+        function = expression(self.spelling.name(f"mindspore.ops.{argument.how}"))
+        name = ast.unparse(given)
+        change = cst.Call(func=function, args=[cst.Arg(expression(name))])
+        self._effects.lines.append((name, change))
+
+    def _flag_lost_change(self, argument: MutatedArgument) -> None:
+        text = ast.unparse(argument.node)
+        may = "may change" if argument.verdict.unknown else "changes"
+        reason = f"{may} {text} in place in torch, and {text} is read again"
+        step = f"let the function return the changed tensor, and write {text} = ..."
+        self.flag(argument.node, Refusal(reason, step, "MS403"))
 
     def leave_Arg(self, original: cst.Arg, updated: cst.Arg) -> cst.Arg:
         """`conv(relu_(x))`, with x read again: x gets its new value on a line before."""
@@ -235,7 +242,7 @@ class CellClasses(NodePass):
         if change is None or not isinstance(change.place, ast.Name):
             return node
         place = change.place
-        self._scope.flag_aliases(place, place.id, "")
+        self._scope.flag_aliases(place)
         if not self._scope.is_read_later(place):
             return node
         if self.file.position.nested or not self._effects.in_line:

@@ -12,6 +12,7 @@ from migrate.pipeline import becomes, declare
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.collapse_lines import on_one_line
+from migrate.syntax.nodes import expression
 
 
 @declare(
@@ -44,12 +45,15 @@ class HoistedLines(NodePass):
         if not self._effects.lines:
             return updated
         lines = [
-            cst.SimpleStatementLine(
-                [cst.Assign([cst.AssignTarget(cst.Name(name))], on_one_line(value))]
-            )
+            cst.SimpleStatementLine([cst.Assign([_target(name)], on_one_line(value))])
             for name, value in self._effects.lines
         ]
         self._effects.lines = []
         first, *others = list(updated) if isinstance(updated, cst.FlattenSentinel) else [updated]
         lines[0] = lines[0].with_changes(leading_lines=first.leading_lines)
         return cst.FlattenSentinel([*lines, first.with_changes(leading_lines=[]), *others])
+
+
+def _target(name: str) -> cst.AssignTarget:
+    """A name, or an item: `states[-1]`."""
+    return cst.AssignTarget(expression(name))  # type: ignore[arg-type]

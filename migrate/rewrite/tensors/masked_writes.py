@@ -11,7 +11,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.node_pass import NodePass
-from migrate.rewrite.tensors.aliases import alias_could_see
+from migrate.rewrite.tensors.aliases import seen_by
 from migrate.rewrite.tensors.bitwise_not import is_boolean
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
@@ -76,7 +76,7 @@ class MaskedWrites(NodePass):
             and is_boolean(target.slice, self.function)
             and (is_tensor(self.context.type(value)) or isinstance(statement, ast.AugAssign))
             and self.is_compiled(self.function)
-            and not alias_could_see(target, self.function)
+            and not seen_by(target, self.context)
         )
 
 

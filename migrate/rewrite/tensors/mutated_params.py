@@ -1,178 +1,159 @@
-"""Functions of the program that change a tensor they are given and also return something.
+"""Calls that change an argument: `scale(x, 2)` of the program, or `self.block(x)`, a container that
+begins with an in-place layer.
 
-torch's caller sees the change whatever it does with the result: `scale(x, 2)` as a statement, or
-`y = scale(x, 2)` with x read later. Ported, such a function computes a new tensor.
+torch's caller sees the change whatever it does with the result. Ported, a function that is
+differentiated computes a new tensor, so the caller's name is bound to it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 
+from migrate.flow.answer import Verdict
+from migrate.flow.mutations import mutations
+from migrate.flow.symbols import Target
+from migrate.flow.tables import IDEMPOTENT
 from migrate.pipeline.context import Context
-from migrate.resolve.values import (
-    Instance,
-    Method,
-    ProjectClass,
-    ProjectFunction,
-    Value,
-    is_tensor,
-    options_of,
-)
-from migrate.rewrite.tensors.aliases import is_callers
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from migrate.resolve.values import is_tensor
+from migrate.rewrite.tensors.in_place import in_place_form, returns_nothing
 
 
-def changed_arguments(
+@dataclass(frozen=True, slots=True)
+class MutatedArgument:
+    """An argument that a call changes."""
+
+    node: ast.expr
+    verdict: Verdict
+    how: str  # "relu", where that is all that happens to it
+    returned: bool  # the result of the call is the changed argument
+
+    @property
+    def can_repeat(self) -> bool:
+        """relu(relu(x)) is relu(x): it may be applied in front of the call as well."""
+        return self.verdict.yes and self.how in IDEMPOTENT
+
+
+def mutated_arguments(
+    call: ast.Call, context: Context, is_compiled: Callable[[ast.AST | None], bool]
+) -> list[MutatedArgument]:
+    """The tensors that a call changes, those left out that the called function writes through."""
+    effects = context.flow.effects.of_call(call)
+    if not effects.mutated:
+        return []
+    same = {node for node, relation in effects.returns if relation == "same"}
+    targets = context.flow.symbols.targets(call)
+    found = []
+    for node, verdict, how in effects.mutated:
+        if not is_tensor(context.type(node)):
+            continue
+        if targets and all(_writes_through(t, call, node, context, is_compiled) for t in targets):
+            continue
+        returned = node in same and not effects.returns_new
+        found.append(MutatedArgument(node, verdict, how, returned))
+    return found
+
+
+def _writes_through(
+    target: Target,
     call: ast.Call,
+    argument: ast.expr,
     context: Context,
     is_compiled: Callable[[ast.AST | None], bool],
-    known: dict[int, list[str]],
-) -> list[tuple[ast.expr, bool]]:
-    """The tensors that a call changes in place, and whether that is what it returns; `known` are
-    the changed parameters of functions that were looked at already.
-    """
-    if any(isinstance(argument, ast.Starred) for argument in call.args):
-        return []
-    found = []
-    for option in options_of(context.type(call.func)):
-        function, bound = _function(option)
-        if function is None:
-            continue
-        if id(function) not in known:
-            known[id(function)] = _changed(function, context, is_compiled(function))
-        for name in known[id(function)]:
-            given = _given(call, function, name, bound)
-            if given is not None and is_tensor(context.type(given)):
-                found.append((given, _returns(function, name)))
-    return found
+) -> bool:
+    """The ported function changes the caller's tensor itself."""
+    function = target.function.node
+    if is_compiled(function) or isinstance(function, ast.Lambda):
+        return False
+    if target.function.module is not context.resolution.scope:
+        return _says_so(function)
+    flow = context.flow.of(target.function)
+    return all(
+        in_place_form(mutation.place, context, compiled=False).kind == "through"
+        for mutation in mutations(flow)
+        if mutation.kind in ("operator", "method")
+        and any(ref.memory.source == "parameter" for ref in flow.aliases.refs(mutation.place))
+    )
 
 
-def rebinds(call: ast.Call, name: str, around: ast.AST | None) -> bool:
+def _says_so(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """What another file's port decides by: the name, no result, no gradients."""
+    named = function.name.endswith("_") and not function.name.endswith("__")
+    decorators = [ast.unparse(decorator) for decorator in function.decorator_list]
+    stops = any("no_grad" in text or "inference_mode" in text for text in decorators)
+    return named or stops or returns_nothing(function)
+
+
+def rebinds(call: ast.Call, name: str, context: Context) -> bool:
     """`x, n = normalized(x, n)`: from there on the name is that of the result."""
-    return around is not None and any(
-        isinstance(node, ast.Assign)
-        and any(part is call for part in ast.walk(node.value))
-        and any(getattr(p, "id", "") == name for t in node.targets for p in ast.walk(t))
-        for node in ast.walk(around)
-    )
+    flow = context.flow.around(call)
+    statement = flow.cfg.statement_of(call) if flow is not None else None
+    points = flow.cfg.points_of(statement) if flow is not None and statement is not None else []
+    return any(d.name == name for point in points for d in point.definitions)
 
 
-def _function(option: Value) -> tuple[Function | None, bool]:
-    """The function behind a value, and whether its first parameter is filled by the object."""
-    if isinstance(option, Method) and isinstance(option.function, ProjectFunction):
-        node = option.function.node
-        static = any("static" in ast.unparse(d) for d in getattr(node, "decorator_list", ()))
-        return (node, not static) if isinstance(node, Function) else (None, False)
-    if isinstance(option, Instance) and isinstance(option.cls, ProjectClass):
-        for name in ("forward", "__call__"):
-            method = option.cls.body.get(name)
-            if isinstance(method, ProjectFunction) and isinstance(method.node, Function):
-                return method.node, True
-    if isinstance(option, ProjectFunction) and isinstance(option.node, Function):
-        return option.node, False
-    return None, False
+def is_read_again(call: ast.Call, name: ast.expr, context: Context) -> bool:
+    """The argument is read elsewhere in the statement, or behind it, by this name or another."""
+    flow = context.flow.around(call)
+    statement = flow.cfg.statement_of(call) if flow is not None else None
+    if flow is None or statement is None:
+        return True
+    if not isinstance(name, ast.Name):
+        return bool(flow.aliases.observers(name))
+    point = flow.cfg.points_of(statement)[0]
+    if any(read.id == name.id and read is not name for read in point.reads):
+        return True
+    if rebinds(call, name.id, context):
+        return False
+    if flow.defuse.read_after(statement, name.id):
+        return True
+    return any(o.kind != "caller" for o in flow.aliases.observers(name))
 
 
-def _changed(function: Function, context: Context, compiled: bool) -> list[str]:
-    """Parameters that are changed in place, and not in a way that the caller sees anyway; of what
-    compiled code does, it sees results only.
+def is_first_use(call: ast.Call, name: ast.expr, context: Context) -> bool:
+    """Nothing in the statement computes with the name's old value before the call does, and no
+    other name holds it.
     """
-    arguments = function.args
-    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    found = []
-    for place in _places(function, context):
-        if place.id in names and place.id not in found and not _is_bound_before(place, function):
-            found.append(place.id)
-            if not compiled and is_callers(place, function, _stops_gradient(function)):
-                found.pop()  # written so that the tensor itself changes
-    return found
-
-
-def _places(function: Function, context: Context) -> Iterator[ast.Name]:
-    """`t` of `t.mul_(2)`, `t.data.add_(1).div_(2)`, `F.relu_(t)`, `t += 1`"""
-    for node in ast.walk(function):
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    flow = context.flow.around(call)
+    statement = flow.cfg.statement_of(call) if flow is not None else None
+    if flow is not None and any(o.kind == "name" for o in flow.aliases.observers(name)):
+        return False
+    if not isinstance(name, ast.Name):
+        return _is_only_item(call, name, statement)
+    if flow is None or statement is None or not isinstance(statement, ast.stmt):
+        return False
+    if any(isinstance(part, ast.IfExp | ast.BoolOp) for part in ast.walk(statement)):
+        return False
+    inside = set(ast.walk(call))
+    for read in flow.cfg.points_of(statement)[0].reads:
+        if read.id != name.id or read in inside:
             continue
-        if not _is_in_place(node.func.attr, context):
-            continue
-        owner = node.func.value
-        while isinstance(owner, ast.Attribute) and owner.attr == "data":
-            owner = owner.value
-        if isinstance(owner, ast.Name) and owner.id not in ("torch", "F", "init"):
-            yield owner
-        elif ast.unparse(owner) in ("torch", "F", "nn.functional") and node.args:
-            yield from (part for part in node.args[:1] if isinstance(part, ast.Name))
-
-
-def _is_in_place(name: str, context: Context) -> bool:
-    return (
-        name.endswith("_")
-        and not name.endswith("__")
-        and name not in ("requires_grad_", "retain_grad_", "share_memory_")
-        and any(
-            context.table.get(f"{prefix}.{name}") is not None
-            for prefix in ("torch.Tensor", "torch", "torch.nn.functional")
-        )
-    )
-
-
-def _is_bound_before(place: ast.Name, function: Function) -> bool:
-    """`t = t.clone()` in front: what is changed is the function's own."""
-    changed = {id(n.target) for n in ast.walk(function) if isinstance(n, ast.AugAssign)}
-    return any(
-        isinstance(node, ast.Name)
-        and node.id == place.id
-        and isinstance(node.ctx, ast.Store)
-        and id(node) not in changed
-        and node.lineno < place.lineno
-        for node in ast.walk(function)
-    )
-
-
-def _stops_gradient(function: Function) -> bool:
-    """The function may be another file's: its text must do."""
-    decorators = [ast.unparse(d) for d in function.decorator_list]
-    blocks = [
-        ast.unparse(item.context_expr)
-        for node in ast.walk(function)
-        if isinstance(node, ast.With)
-        for item in node.items
-    ]
-    return any("no_grad" in text or "inference_mode" in text for text in (*decorators, *blocks))
-
-
-def _returns(function: Function, name: str) -> bool:
-    """Every return gives the changed tensor, which has not got another value on the way."""
-    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
-    return bool(returns) and all(
-        node.value is not None
-        and (
-            (isinstance(node.value, ast.Name) and node.value.id == name)
-            or (
-                ast.unparse(node.value).startswith((f"{name}.", f"F.relu_({name}"))
-                and _ends_in_place(node.value)
-            )
-        )
-        for node in returns
-    )
-
-
-def _ends_in_place(value: ast.expr) -> bool:
-    """`return t.mul_(2).add_(1)`: in-place methods all the way."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        if not value.func.attr.endswith("_"):
+        before = (read.lineno, read.col_offset) < (call.lineno, call.col_offset)
+        if before and not _is_bare_operand(read, statement):
             return False
-        value = value.func.value
-    return isinstance(value, ast.Name)
+    own = [n for n in inside if isinstance(n, ast.Name) and n.id == name.id]
+    return len(own) == 1
 
 
-def _given(call: ast.Call, function: Function, name: str, bound: bool) -> ast.expr | None:
-    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    names = names[1:] if bound else names
-    if name in names and names.index(name) < len(call.args):
-        return call.args[names.index(name)]
-    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+def _is_only_item(call: ast.Call, item: ast.expr, statement: ast.AST | None) -> bool:
+    """`op(states[-1]) + states[-2]`: no earlier part of the statement computes with the list."""
+    assert isinstance(item, ast.Subscript)
+    container = ast.unparse(item.value)
+    steady = not any(isinstance(part, ast.Call) for part in ast.walk(item))
+    return steady and not any(
+        isinstance(part, ast.Call)
+        and (part.lineno, part.col_offset) < (call.lineno, call.col_offset)
+        and call not in ast.walk(part)
+        and any(ast.unparse(a) == container for a in ast.walk(part) if isinstance(a, ast.Name))
+        for part in ast.walk(statement or ast.Module([], []))
+    )
+
+
+def _is_bare_operand(read: ast.Name, statement: ast.stmt) -> bool:
+    """`x` of `x + block(x)`: the tensor is looked up before, and computed with afterwards."""
+    return any(
+        isinstance(node, ast.BinOp | ast.Tuple | ast.List)
+        and any(child is read for child in ast.iter_child_nodes(node))
+        for node in ast.walk(statement)
+    )

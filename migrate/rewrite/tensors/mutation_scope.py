@@ -1,4 +1,4 @@
-"""Who sees a tensor that is changed in place: other names, callers, whoever holds it."""
+"""How a change in place is written where a statement stands."""
 
 from __future__ import annotations
 
@@ -6,52 +6,77 @@ import ast
 
 import libcst as cst
 
-from migrate.pipeline.refusal import Refusal
-from migrate.plan.no_gradient import is_decorated, without_gradient
+from migrate.resolve import Usage
+from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.node_pass import FileAccess
-from migrate.rewrite.tensors.aliases import alias_could_see, is_callers, is_held, is_loop_target
-from migrate.syntax.nodes import expression
+from migrate.rewrite.tensors.aliases import is_read_later
+from migrate.rewrite.tensors.in_place import (
+    THROUGH,
+    Form,
+    in_place_form,
+    is_gradient,
+    is_held_item,
+    keeps_dtype,
+    shares_memory,
+)
+from migrate.syntax.nodes import atomic, expression
+from migrate.syntax.text import code
 
 
 class MutationScope(FileAccess):
     """Asked where a statement stands."""
 
-    def flag_aliases(self, place: ast.expr, name: str, api: str) -> None:
-        """Report a change in place that another name of the same tensor would show in torch."""
-        seen = alias_could_see(place, self.file.around())
-        if seen:
-            reason = f"changes {name} in place, and {seen} could see it"
-            step = "copy the value first, or use the result"
-            self.flag(place, Refusal(reason, step, "MS403"), api)
+    def form(self, place: ast.expr, usage: Usage | None = None) -> Form:
+        """How a change of the place is written; flagged where that is not known."""
+        compiled = self.is_compiled(self.function)
+        if not compiled and (
+            is_held_item(place, self.context)
+            or (isinstance(place, ast.Attribute) and not is_gradient(place))
+            or (isinstance(place, ast.Call) and shares_memory(place, self.context))
+        ):
+            return THROUGH
+        form = in_place_form(place, self.context, compiled=compiled)
+        if form.kind == "flag" and not isinstance(place, ast.Call):
+            self._flag_seen(place, form.seen_by, usage.api if usage else "")
+        return form
+
+    def flag_aliases(self, place: ast.expr, api: str = "") -> None:
+        """Report a change that another name would show in torch, where it cannot be rebound."""
+        form = in_place_form(place, self.context, compiled=self.is_compiled(self.function))
+        if form.kind == "flag" or form.names:
+            self._flag_seen(place, form.seen_by or form.names[0], api)
+
+    def _flag_seen(self, place: ast.expr, seen_by: str, api: str) -> None:
+        reason = f"changes {ast.unparse(place)} in place in torch, which {seen_by} could see"
+        step = "copy the value first, or use the result"
+        self.flag(place, Refusal(reason, step, "MS403"), api)
 
     def is_read_later(self, place: ast.expr) -> bool:
-        return alias_could_see(place, self.file.around(), only_later_reads=True) != ""
-
-    def is_item(self, place: ast.expr) -> bool:
-        """The name of a loop over tensors or of a dict's tensor: whoever holds it must see it
-        change.
-        """
-        if not isinstance(place, ast.Name) or id(self.function) in self.context.forwards:
-            return False
-        scope = self.context.resolution.scope
-        around = self.function or (scope.tree if scope else None)
-        if around is None:
-            return False
-        return (
-            is_loop_target(place, around) or is_held(place, around) or self.is_callers_tensor(place)
-        )
-
-    def is_callers_tensor(self, place: ast.Name) -> bool:
-        function = self.function
-        stops = is_decorated(function, self.context) or any(
-            isinstance(node, ast.With)
-            and without_gradient(node, self.context)
-            and any(part is place for part in ast.walk(node))
-            for node in ast.walk(function or ast.Module([], []))
-        )
-        return is_callers(place, function, stops) and not self.is_compiled(function)
+        return is_read_later(place, self.context)
 
     def set_value(self, changed: cst.BaseExpression, value: cst.BaseExpression) -> cst.Call:
         function = expression(self.spelling.name("helpers.set_value"))
         bare = value if isinstance(value, cst.Tuple) else value.with_changes(lpar=[], rpar=[])
         return cst.Call(func=function, args=[cst.Arg(changed), cst.Arg(bare)])
+
+    def of_left_dtype(
+        self, place: ast.expr, value: cst.BaseExpression, right: ast.expr | None = None
+    ) -> cst.BaseExpression:
+        """torch's in-place operations keep the dtype of what they change."""
+        if right is None:
+            call = self._call_of(place)
+            right = call.args[0] if call is not None and call.args else None
+        if not keeps_dtype(place, right, self.context):
+            return value
+        bare = value.with_changes(lpar=[], rpar=[])
+        inner = value if isinstance(value, cst.Call) else atomic(bare)
+        return expression(f"{code(inner)}.astype({ast.unparse(place)}.dtype)")
+
+    def _call_of(self, place: ast.expr) -> ast.Call | None:
+        """`x.add_(y)` of the x in it."""
+        flow = self.context.flow.around(place)
+        statement = flow.cfg.statement_of(place) if flow is not None else None
+        call = getattr(statement, "value", None)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            return call if call.func.value is place else None
+        return None

@@ -5,6 +5,7 @@ counts.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -24,7 +25,14 @@ from migrate.rewrite.statements.statement_forms import (
 from migrate.rewrite.statements.suites import (
     assigns_itself,
 )
-from migrate.rewrite.tensors.aliases import alias_could_see
+from migrate.rewrite.tensors.aliases import seen_by
+from migrate.rewrite.tensors.in_place import (
+    THROUGH,
+    holds_tensor,
+    is_gradient,
+    is_held_item,
+    keeps_dtype,
+)
 from migrate.rewrite.tensors.masked_writes import is_made_here
 from migrate.rewrite.tensors.maybe_parameter import may_be_plain
 from migrate.rewrite.tensors.mutation_scope import MutationScope
@@ -46,8 +54,10 @@ from migrate.syntax.text import code
     },
     examples=[
         becomes("x.add_(y)", "x = x.add(y)"),
+        becomes("z = x\nx.add_(y)\nx = x + z", "z = x\nx = z = x.add(y)\nx = x + z"),
         flags(
-            "z = x\nx.add_(y)\nx = x + z", "changes x in place, and its other name z could see it"
+            "z = x[0]\nx.add_(y)\nx = x + z",
+            "changes x in place in torch, which z (a view of the same memory) could see",
         ),
     ],
 )
@@ -101,6 +111,7 @@ class Writes(NodePass):
     ) -> cst.BaseSmallStatement:
         """A statement that changes a tensor in place."""
         changed, place, usage = change.tensor, change.place, change.usage
+        value = self._scope.of_left_dtype(place, value)
         if self._sites.is_parameter(place):
             if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
                 function = cst.parse_expression(self.spelling.name("helpers.changed_in_place"))
@@ -109,13 +120,11 @@ class Writes(NodePass):
                 )
                 return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
             return updated.with_changes(value=self._assigned(changed, value))
-        if self._scope.is_item(place):
+        form = self._scope.form(place, usage)
+        if form.kind == "through":
             return updated.with_changes(value=self._scope.set_value(changed, value))
-        if isinstance(changed, cst.Name | cst.Subscript):
-            self._scope.flag_aliases(place, code(changed), usage.api if usage else "")
-            return cst.Assign(targets=[cst.AssignTarget(changed)], value=value)
-        if isinstance(changed, cst.Attribute):
-            return cst.Assign(targets=[cst.AssignTarget(changed)], value=value)
+        if isinstance(changed, cst.Name | cst.Subscript | cst.Attribute):
+            return cst.Assign(targets=_targets(changed, form.names), value=value)
         # The receiver is a value nobody else holds: changing it has no effect that anyone sees.
         self.flag(
             place,
@@ -143,14 +152,14 @@ class Writes(NodePass):
             while isinstance(root, ast.Subscript):
                 root = root.value
             if root is not target and is_tensor(self.context.type(root)):
-                self._scope.flag_aliases(target, ast.unparse(target), "")
+                self._scope.flag_aliases(target)
 
     def _flag_lost_changes(self) -> None:
         """`y = 1 + relu_(x)`: what no statement has rebound is lost to those who read it later."""
         for change in self._effects.in_place.values():
             place, usage = change.place, change.usage
-            kept = isinstance(place, ast.Attribute) or self._scope.is_item(place)
-            if kept or self._scope.is_read_later(place):
+            held = isinstance(place, ast.Attribute) or seen_by(place, self.context)
+            if held or self._scope.is_read_later(place):
                 reason = f"changes {ast.unparse(place)} in place in the middle of an expression"
                 step = f"write {ast.unparse(place)} = ... on a line before"
                 self.flag(place, Refusal(reason, step, "MS403"), usage.api if usage else "")
@@ -162,17 +171,9 @@ class Writes(NodePass):
         value = updated.value
         change = self._effects.in_place.pop(value, None)
         if change is not None:
-            changed, place = change.tensor, change.place
-            api = change.usage.api if change.usage else ""
-            self._scope.flag_aliases(place, code(changed), api)
-            targets = [code(target.target) for target in updated.targets]
-            if (
-                isinstance(changed, cst.Name | cst.Attribute)
-                and code(changed) not in targets
-                and self._scope.is_read_later(place)
-            ):
-                extra = cst.AssignTarget(changed)
-                return updated.with_changes(targets=[*updated.targets, extra])
+            result = self._assigned_result(change, updated)
+            if result is not None:
+                return result
         if value in self._effects.removed:
             return updated
         if self._effects.bare(value) is not value:
@@ -199,6 +200,18 @@ class Writes(NodePass):
             self.context.ported += 1
             return cst.RemoveFromParent()
         return updated
+
+    def _assigned_result(self, change: Change, updated: cst.Assign) -> cst.Assign | None:
+        """`y = x.add_(1)`: both names get the result, or x itself changes."""
+        changed, place = change.tensor, change.place
+        form = self._scope.form(place, change.usage)
+        targets = [code(target.target) for target in updated.targets]
+        if form.kind == "through" and code(changed) not in targets:
+            return updated.with_changes(value=self._scope.set_value(changed, updated.value))
+        names = [name for name in form.names if name not in targets]
+        own = isinstance(changed, cst.Name | cst.Attribute) and code(changed) not in targets
+        extra = _targets(changed if own and self._scope.is_read_later(place) else None, names)
+        return updated.with_changes(targets=[*updated.targets, *extra]) if own or extra else None
 
     def leave_Attribute(
         self, original: cst.Attribute, updated: cst.BaseExpression
@@ -307,7 +320,7 @@ class Writes(NodePass):
         value = updated.value
         change = self._effects.in_place.pop(value, None)
         place = change.place if change is not None else None
-        if isinstance(place, ast.Name) and self._scope.is_callers_tensor(place):
+        if isinstance(place, ast.Name) and self._scope.form(place).kind == "through":
             assert change is not None
             return updated.with_changes(value=self._scope.set_value(change.tensor, value))
         bare = self._effects.bare(updated.value)
@@ -322,33 +335,45 @@ class Writes(NodePass):
             part = part_sum(partner.target, updated, helper)
             if part is not None:
                 return part
-        sign = code(updated.operator).strip().rstrip("=")
-        if (
-            not isinstance(partner, ast.AugAssign)
-            or not isinstance(partner.target, ast.Name)
-            or not is_tensor(self.context.type(partner.target))
-        ):
+        if not isinstance(partner, ast.AugAssign) or not self._changes_tensor(partner.target):
             return updated
-        if self._scope.is_item(partner.target):
-            left = updated.target
-            new = expression(f"{code(left)} {sign} (_)")
-            assert isinstance(new, cst.BinaryOperation)
-            right = atomic(updated.value)
-            return cst.Expr(self._scope.set_value(left, new.with_changes(right=right)))
-        seen = alias_could_see(partner.target, self.file.around())
-        if seen:
-            name = partner.target.id
-            reason = f"changes {name} in place in torch, which {seen} could see"
-            step = f"write {name} = {name} ... if nothing relies on it"
-            self.flag(partner, Refusal(reason, step, "MS403"))
+        form = THROUGH
+        if isinstance(partner.target, ast.Name | ast.Subscript):
+            form = self._scope.form(partner.target)
+        if form.kind == "through":
+            return cst.Expr(self._written_through(partner, updated))
+        if form.names or keeps_dtype(partner.target, partner.value, self.context):
+            new = _operation(updated)
+            value = self._scope.of_left_dtype(partner.target, new, partner.value)
+            return cst.Assign(_targets(updated.target, form.names), value)
+        if not isinstance(partner.target, ast.Name):
+            return updated
         inner = id(self.function) not in self.context.forwards and self.is_compiled(self.function)
         if inner and is_given_back(partner.target.id, self.function):
             # To the compiler `x += y` of a parameter is an assignment to the caller's tensor.
-            written = expression(f"{partner.target.id} {sign} (_)")
-            assert isinstance(written, cst.BinaryOperation)
-            value = written.with_changes(right=atomic(updated.value))
-            return cst.Assign([cst.AssignTarget(updated.target)], value)
+            return cst.Assign([cst.AssignTarget(updated.target)], _operation(updated))
         return updated
+
+    def _changes_tensor(self, target: ast.expr) -> bool:
+        """`x += 1` of a tensor; of an attribute or an item only outside compiled code."""
+        if isinstance(target, ast.Name):
+            return is_tensor(self.context.type(target))
+        compiled = self.is_compiled(self.function)
+        if isinstance(target, ast.Subscript):
+            return is_held_item(target, self.context) and not compiled
+        if compiled:
+            return isinstance(target, ast.Attribute) and target.attr == "data"
+        if is_gradient(target):
+            return False
+        return self._sites.is_parameter(target) or holds_tensor(target, self.context)
+
+    def _written_through(self, partner: ast.AugAssign, node: cst.AugAssign) -> cst.Call:
+        """`p.data *= .5` and `m.weight /= n`: the parameter itself changes, so that optimizers and
+        compiled steps see it.
+        """
+        if self._sites.is_parameter(partner.target) and self.is_compiled(self.function):
+            return self._assigned(node.target, _operation(node))
+        return self._scope.set_value(node.target, _operation(node))
 
     def _is_own_part(self, target: ast.expr) -> bool:
         """A part of a tensor that nobody else sees, or that the function gives back."""
@@ -359,5 +384,19 @@ class Writes(NodePass):
             is_tensor(self.context.type(target.value))
             and (is_made_here(name, self.function) or is_given_back(name, self.function))
             and self.is_compiled(self.function)
-            and not alias_could_see(target, self.function)
+            and not seen_by(target, self.context)
         )
+
+
+def _operation(node: cst.AugAssign) -> cst.BinaryOperation:
+    """`x + y` of `x += y`."""
+    sign = code(node.operator).strip().rstrip("=")
+    new = expression(f"_ {sign} (_)")
+    assert isinstance(new, cst.BinaryOperation)
+    return new.with_changes(left=node.target, right=atomic(node.value))
+
+
+def _targets(changed: cst.BaseExpression | None, names: Sequence[str]) -> list[cst.AssignTarget]:
+    """`y = x = ...`: every name of the tensor that changed."""
+    own = [] if changed is None else [changed]
+    return [cst.AssignTarget(part) for part in (*own, *map(cst.Name, names))]  # type: ignore[arg-type]

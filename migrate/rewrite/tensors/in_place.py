@@ -1,0 +1,176 @@
+"""How a change in place is written.
+
+    x.add_(1)  ->  x = x + 1                      nobody else holds x
+                   y = x = x + 1                  the name y holds it too, in differentiated code
+                   helpers.set_value(x, x + 1)    others hold it, in code without gradients
+                   a finding                      others hold it, and neither form is right
+
+`set_value` writes through to views and holders, as torch does. Graph mode and gradients of views
+know no such write, so differentiated code gets new tensors.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Literal
+
+from migrate.flow.alias import Observer
+from migrate.flow.answer import Answer
+from migrate.pipeline.context import Context
+from migrate.resolve.values import Instance, ProjectClass, is_tensor, options_of
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`names` get the new value as well; `seen_by` says who would miss it."""
+
+    kind: Literal["rebind", "through", "flag"]
+    names: tuple[str, ...] = ()
+    seen_by: str = ""
+
+
+REBIND = Form("rebind")
+THROUGH = Form("through")
+
+
+def in_place_form(place: ast.expr, context: Context, *, compiled: bool) -> Form:
+    """The form for a change of `place`, an expression of the file in hand."""
+    flow = context.flow.around(place)
+    observers = flow.aliases.observers(place) if flow is not None else []
+    if not observers:
+        return REBIND
+    if compiled:
+        return _functional(observers)
+    if all(o.kind == "caller" for o in observers):
+        return THROUGH if writes_to_caller(place, context) else REBIND
+    if any(o.relation == "maybe" and o.kind == "name" for o in observers):
+        return _functional(observers)  # MindSpore's casts copy where torch's may not
+    differentiated = is_differentiated(place, context)
+    named = any(o.kind == "name" for o in observers)
+    if differentiated is Answer.YES or (differentiated is Answer.UNKNOWN and named):
+        return _functional(observers)
+    return THROUGH
+
+
+def is_differentiated(place: ast.expr, context: Context) -> Answer:
+    """Does a gradient flow through what the place holds?"""
+    gradient = context.flow.gradient
+    if gradient.is_recorded(place).no:
+        return Answer.NO
+    carries = gradient.carries(_root(place)).answer
+    if carries is Answer.UNKNOWN and gradient.is_recorded(place).yes:
+        return Answer.YES
+    return carries
+
+
+def writes_to_caller(place: ast.expr, context: Context) -> bool:
+    """`def fill_(tensor): tensor.mul_(2)`: whoever passed the tensor expects to see it change.
+
+    The name of the function says so, or that it computes without gradients, or returns nothing.
+    Of a function that returns a value, callers take the result.
+    """
+    flow = context.flow.around(place)
+    function = flow.node if flow is not None else None
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    gradient = context.flow.gradient
+    named = function.name.endswith("_") and not function.name.endswith("__")
+    if named or gradient.is_recorded(place).no or returns_nothing(function):
+        return True
+    return gradient.carries(_root(place)).no
+
+
+def returns_nothing(function: ast.AST) -> bool:
+    """No value comes back, and no training step is taken inside."""
+    return not any(
+        (isinstance(node, ast.Return) and node.value is not None)
+        or isinstance(node, ast.Yield | ast.YieldFrom)
+        or (isinstance(node, ast.Attribute) and node.attr == "backward")
+        for node in ast.walk(function)
+    )
+
+
+def _functional(observers: list[Observer]) -> Form:
+    """New tensors only: names of the very same tensor are bound to it, too."""
+    inside = [o for o in observers if o.kind != "caller"]
+    if not inside:
+        return REBIND  # the call sites take the result
+    if all(o.kind == "name" and o.relation == "same" for o in inside):
+        return Form("rebind", tuple(o.name for o in inside))
+    worst = next(o for o in inside if o.kind != "name" or o.relation != "same")
+    return Form("flag", seen_by=str(worst))
+
+
+def is_held_item(place: ast.expr, context: Context) -> bool:
+    """`state["average"]`, `tensors[0]`: an item of a list or a dict, not a part of a tensor."""
+    return (
+        isinstance(place, ast.Subscript)
+        and not is_tensor(context.type(place.value))
+        and (is_tensor(context.type(place)) or _is_state(place.value, context))
+    )
+
+
+def _is_state(node: ast.expr, context: Context) -> bool:
+    """A state dict: its items are the parameters and buffers themselves."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "state_dict"
+    if not isinstance(node, ast.Name):
+        return False
+    flow = context.flow.around(node)
+    definitions = flow.defuse.reaching(node) if flow is not None else ()
+    return any(d.value is not None and _is_state(d.value, context) for d in definitions)
+
+
+def holds_tensor(place: ast.expr, context: Context) -> bool:
+    """`box.t`, where the class stores an argument of its constructor that is a tensor here."""
+    if is_tensor(context.type(place)):
+        return True
+    if not isinstance(place, ast.Attribute):
+        return False
+    for option in options_of(context.type(place.value)):
+        cls = option.cls if isinstance(option, Instance) else None
+        if isinstance(cls, ProjectClass) and _is_given_tensor(cls, place.attr, context):
+            return True
+    return False
+
+
+def _is_given_tensor(cls: ProjectClass, attribute: str, context: Context) -> bool:
+    for value, method in context.flow.effects.layers.assigned(cls, attribute):
+        names = [argument.arg for argument in method.node.args.args[1:]]
+        if is_tensor(context.type(value)):
+            return True
+        if not isinstance(value, ast.Name) or value.id not in names:
+            continue
+        for call in context.flow.calls.constructions(cls):
+            at = names.index(value.id)
+            given = call.args[at] if at < len(call.args) else None
+            given = next((k.value for k in call.keywords if k.arg == value.id), given)
+            if given is not None and is_tensor(context.type(given)):
+                return True
+    return False
+
+
+def shares_memory(place: ast.expr, context: Context) -> bool:
+    """`x.diagonal().fill_(1)`: a temporary, but a view of something that lives on."""
+    flow = context.flow.around(place)
+    observers = flow.aliases.observers(place) if flow is not None else []
+    return any(o.relation in ("same", "view") for o in observers)
+
+
+def is_gradient(place: ast.expr) -> bool:
+    """`p.grad`, `p.grad.data`: an attribute that a step has filled, and nobody else holds."""
+    while isinstance(place, ast.Attribute) and place.attr == "data":
+        place = place.value
+    return isinstance(place, ast.Attribute) and place.attr == "grad"
+
+
+def keeps_dtype(left: ast.expr, right: ast.expr | None, context: Context) -> bool:
+    """`half += float` stays half in torch."""
+    return right is not None and context.flow.dtypes.changes(left, right)
+
+
+def _root(place: ast.expr) -> ast.expr:
+    while isinstance(place, ast.Subscript):
+        place = place.value
+    return place
