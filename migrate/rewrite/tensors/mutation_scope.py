@@ -6,8 +6,8 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve import Usage
-from migrate.rewrite.calls.call import Refusal
 from migrate.rewrite.node_pass import FileAccess
 from migrate.rewrite.tensors.aliases import is_read_later
 from migrate.rewrite.tensors.in_place import (
