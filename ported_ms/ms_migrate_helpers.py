@@ -1428,6 +1428,10 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
         if _built[fn.__code__] > _MOST_IN_A_ROW:
             return uncompiled("a value that it takes for a constant changes every time")(*inputs)
+        cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+        reason = next(filter(None, map(python_only, cells)), "")
+        if reason:
+            return uncompiled(reason)(*inputs)
         if _draws(fn, around):
             return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
@@ -1888,6 +1892,9 @@ _LIBRARIES = ("mindspore", "numpy", "builtins")
 _MOST_GRAPHS = 8
 
 
+_said: set[str] = set()  # reasons of which a warning was given
+
+
 _globals_read: dict[type, list[object]] = {}  # of each class of Cells
 
 
@@ -1948,7 +1955,22 @@ def _collect(value, found, depth):
 
 def _hooks(cell):
     """How many hooks a Cell has."""
-    return len(cell._lazy_forward_hook or ()) + len(cell._lazy_forward_pre_hook or ())
+    kinds = ("forward_hook", "forward_pre_hook", "backward_hook", "backward_pre_hook")
+    return sum(len(getattr(cell, f"_lazy_{kind}", None) or ()) for kind in kinds)
+
+
+def _run_in_python(cell, reason, args, kwargs):
+    """Call the Cell in PyNative mode, and go on in Graph mode."""
+    if reason not in _said:
+        _said.add(reason)
+        warnings.warn(
+            f"not compiled, runs in PyNative mode: {reason}", RuntimeWarning, stacklevel=4
+        )
+    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+    try:
+        return cell(*args, **kwargs)
+    finally:
+        mindspore.set_context(mode=mindspore.GRAPH_MODE)
 
 
 def _globals_of(cls):
@@ -1978,7 +2000,23 @@ def _globals_of(cls):
     return _globals_read[cls]
 
 
+def python_only(cell):
+    """Why a network cannot be compiled: hooks, whose effects a graph loses, or what a class says of
+    itself (`not_compiled`); empty where it can.
+    """
+    for _, part in cell.cells_and_names():
+        reason = getattr(type(part), "not_compiled", "")
+        if reason:
+            return f"{type(part).__name__}: {reason}"
+        if _hooks(part):
+            return f"{type(part).__name__} has hooks, whose effects a graph loses"
+    return ""
+
+
 def _compile_and_run(self, *args, **kwargs):
+    reason = python_only(self)
+    if reason:
+        return _run_in_python(self, reason, args, kwargs)
     settings = Settings(self)
     known = _graphs.setdefault(self, [])
     number = next((i for i, one in enumerate(known) if one.same(settings)), len(known))
@@ -1997,6 +2035,7 @@ def _compile_and_run(self, *args, **kwargs):
         return _compiled_once(self, *args, **kwargs)
     finally:
         self.phase = before
+        known[number] = Settings(self)  # what the graph itself has set is no change
 
 
 # A Cell that is called in Graph mode goes on with the graph of its first settings; after this,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.analyze.compiled import Function
+from migrate.flow.compiled_nodes import Function
 from migrate.resolve.values import UNKNOWN, ListOf, TupleOf, Value, is_tensor
 
 

@@ -91,7 +91,7 @@ class Analyser:
             report.signs += packages.find(tree, source, self._resolver.modules, placer)
             report.signs += inplace.find(tree, usages, types, self._table, placer)
             if self._options.graph:
-                report.signs += graph_limits.find(resolution.scope, types, placer)
+                report.signs += graph_limits.find(resolution.scope, types, placer, text)
         report.signs.sort(key=_position)
         return report
 

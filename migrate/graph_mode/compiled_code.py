@@ -26,24 +26,14 @@ _REFUSED = ("all", "any", "divmod", "enumerate", "list", "map", "reversed", "zip
     unit="node",
     needs=["types", "compiled"],
     examples=[
-        becomes("h = x + 1\ndel h", "h = x + 1"),
         becomes("a, b = map(lambda t: t + x, (x, y))", "a, b = [t + x for t in (x, y)]"),
         becomes("n, m = divmod(x.shape[0], 2)", "n, m = (x.shape[0] // 2, x.shape[0] % 2)"),
     ],
 )
 class CompiledCode(NodePass):
-    """Rewrites what Graph mode refuses: `del x`, `map` with a lambda, `reversed` of layers, `sqrt`
+    """Rewrites what Graph mode refuses: `map` with a lambda, `reversed` of layers, `sqrt`
     without `math`.
     """
-
-    def propose_Del(self, original: cst.Del, updated: cst.Del) -> cst.RemovalSentinel | None:
-        """Only frees memory, and Graph mode does not know it."""
-        target = original.target
-        parts = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
-        names = all(isinstance(part, cst.Name) for part in parts)
-        if names and runs_in_forward(self.function, self.context):
-            return cst.RemoveFromParent()
-        return None
 
     def leave_Raise(self, original: cst.Raise, updated: cst.Raise) -> cst.Raise:
         """`raise NotImplemented(...)` means the error, and the compiler takes only errors."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import libcst as cst
 
-from migrate.analyze.compiled import compiled_code
+from migrate.flow.compiled_nodes import compiled_code
 from migrate.pipeline.context import Context
 from migrate.resolve import FileResolution
 from migrate.syntax.text import code

@@ -77,9 +77,16 @@ class Context:
         return self.resolution.types.get(id(node), UNKNOWN) if node is not None else UNKNOWN
 
     def flag(
-        self, node: ast.AST | None, code: str, message: str, next_step: str = "", api: str = ""
+        self,
+        node: ast.AST | None,
+        code: str,
+        message: str,
+        next_step: str = "",
+        api: str = "",
+        *,
+        severity: str = "",
     ) -> Finding:
-        """Note something a person must decide."""
+        """Note something a person must decide; the severity is the code's, unless it is given."""
         finding = Finding(
             path=self.resolution.source.path,
             line=getattr(node, "lineno", 0),
@@ -87,7 +94,7 @@ class Context:
             code=code,
             message=message,
             next_step=next_step,
-            severity=CODES[code].severity,
+            severity=severity or CODES[code].severity,
             api=api,
         )
         self.findings.append(finding)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
 from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding, make_finding
+from migrate.graph_mode.not_compiled import mark_classes
 from migrate.graph_mode.watched_settings import HELPER as WATCH_SETTINGS
 from migrate.graph_mode.watched_settings import changes_settings, with_helper_import
+from migrate.lower.run import Lowered
 from migrate.pipeline import Pass, all_passes
 from migrate.pipeline.context import Context
 from migrate.plan.project_flags import formats_numbers
 from migrate.port.guard import check_equivalence
-from migrate.port.passes import run_passes, run_source_passes
+from migrate.port.passes import lower_file, run_passes, run_source_passes
 from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import Resolver
 from migrate.resolve.members import class_is_module
@@ -79,9 +81,17 @@ def port_file(
     except ReadProblem as problem:
         return PortedFile(source, "", problem=problem.finding)
     text = run_source_passes(text, passes)
+    original = text
     resolution = resolver.file(source, keep_types=True, text=text)
     if resolution.problem is not None:
         return PortedFile(source, text, problem=resolution.problem)
+    assert resolution.scope is not None
+    lowered = Lowered(text)
+    if not _imports_any(resolution.scope.tree, ("mindspore",)):
+        lowered = lower_file(resolver, resolution, text, passes)
+    if lowered.lines:
+        text = lowered.text
+        resolution = resolver.file(source, keep_types=True, text=text)
     assert resolution.scope is not None
     tree = resolution.scope.tree
     if _imports_any(tree, ("mindspore",)):
@@ -96,13 +106,13 @@ def port_file(
     # A class that derives from a Module of another file has a forward, if nothing else of torch.
     derived = any(class_is_module(cls) for cls in resolution.scope.classes)
     if not resolution.usages and not derived and not found and not _imports_any(tree, roots):
-        return PortedFile(source, text)
+        return PortedFile(source, text, changed=text != original)
     deep = too_deep(tree)
     if deep is not None:
         reason = f"an expression has more than {DEEPEST_CHAIN:,} operands"
         step = "split it, or build the sum in a loop; the file was left as it is"
         finding = make_finding("MS208", source.path, reason, step, line=deep.lineno)
-        return PortedFile(source, text, problem=finding, usages=len(resolution.usages))
+        return PortedFile(source, original, problem=finding, usages=len(resolution.usages))
     spelling = ImportPlanner(taken=bound_names(tree, resolver), helper_import=helper_import)
     spelling.mint = mint
     spelling.quote = '"' if text.count('"') > text.count("'") else "'"
@@ -123,7 +133,7 @@ def port_file(
     except cst.CSTValidationError as error:
         spaced = space_keywords(text)
         if spaced == text:
-            return _left_as_it_is(source, text, context, error)
+            return _left_as_it_is(source, original, context, error)
         return port_file(
             resolver,
             source,
@@ -134,10 +144,11 @@ def port_file(
             passes=passes,
         )
     except Exception as error:  # one bad file must cost no other, and never be half-ported
-        return _left_as_it_is(source, text, context, error)
+        return _left_as_it_is(source, original, context, error)
     used = used_helpers(context.ported_tree or ast.parse(code))
     helpers = [name for name in spelling.helpers if name in used]
-    if changes_settings(context):
+    code, uncompiled = mark_classes(code, context)
+    if uncompiled or changes_settings(context):
         code = with_helper_import(code, helper_import, helpers)
         helpers.append(WATCH_SETTINGS)
     if formats_numbers(text):
@@ -147,8 +158,8 @@ def port_file(
     return PortedFile(
         source,
         code,
-        changed=code != text,
-        findings=list(context.findings),
+        changed=code != original,
+        findings=[_at_source(finding, lowered) for finding in context.findings],
         ported=context.ported,
         usages=len(resolution.usages),
         helpers=helpers,
@@ -161,6 +172,11 @@ def _left_as_it_is(source: SourceFile, text: str, context: Context, error: Excep
     finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
     usages = len(context.resolution.usages)
     return PortedFile(source, text, findings=[finding], usages=usages)
+
+
+def _at_source(finding: Finding, lowered: Lowered) -> Finding:
+    """The finding with the line of the file as it was before anything was lowered."""
+    return replace(finding, line=lowered.source_line(finding.line)) if lowered.lines else finding
 
 
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:

@@ -8,9 +8,12 @@ from itertools import groupby
 
 import libcst as cst
 
+from migrate.flow.compiled import compiled_in
 from migrate.graph_mode.compiled_functions import CompiledFunctions, compiled_names
+from migrate.lower.run import Lowered, TypesById, lower
 from migrate.pipeline import Pass
 from migrate.pipeline.context import Context
+from migrate.resolve import FileResolution, Resolver
 from migrate.rewrite.driver import rewrite_nodes
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
@@ -25,6 +28,17 @@ def run_source_passes(text: str, passes: Sequence[Pass]) -> str:
         if one.unit == "source":
             text = one.run(text)
     return text
+
+
+def lower_file(
+    resolver: Resolver, resolution: FileResolution, text: str, passes: Sequence[Pass]
+) -> Lowered:
+    """The source in forms that Graph mode compiles."""
+    assert resolution.scope is not None
+    lowering = [one for one in passes if one.unit == "lowering"]
+    compiled = compiled_in(resolution, resolver.modules)
+    tree = resolution.scope.tree
+    return lower(text, tree, TypesById(resolution.types), compiled, lowering)
 
 
 def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:

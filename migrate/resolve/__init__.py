@@ -47,7 +47,11 @@ class Resolver:
         interpreter.refine(scope, hints)
 
     def file(
-        self, source: SourceFile, *, keep_types: bool = False, text: str | None = None
+        self,
+        source: SourceFile,
+        *,
+        keep_types: bool = False,
+        text: str | None = None,
     ) -> FileResolution:
         """Resolve one file.
 

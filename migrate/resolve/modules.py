@@ -57,6 +57,7 @@ class Modules:
         self._lines = 0
         self.lines_held = 0  # of all modules, whole or not: what a long run can let go of
         self._in_hand = ""
+        self.compiled: object | None = None  # which functions are compiled, see migrate.flow
 
     def is_asked(self, name: str) -> bool:
         """A module that the user wants to port."""

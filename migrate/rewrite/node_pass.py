@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 import libcst as cst
 
-from migrate.analyze.compiled import compiled_code
 from migrate.findings import Finding
+from migrate.flow.compiled_nodes import compiled_code
 from migrate.pipeline.context import Context, marker
 from migrate.pipeline.refusal import Refusal
 

@@ -18,6 +18,7 @@ from migrate.table.packages import Packages
 
 __all__ = ["Table", "TableError"]
 
+GRAPH_LIMITS = "graph_limits"
 ALIASES = "aliases"
 MINT = "mint"
 DEVICES = "platforms"
@@ -56,7 +57,7 @@ class Table:
         names = {path.name.removesuffix(".toml") for path in self.folder.glob("*.toml")}
         if not names:
             raise TableError(f"no mapping files in {self.folder}")
-        return frozenset(names - {ALIASES, DEVICES, MINT, NAN, PACKAGES})
+        return frozenset(names - {ALIASES, DEVICES, GRAPH_LIMITS, MINT, NAN, PACKAGES})
 
     @cached_property
     def roots(self) -> frozenset[str]:

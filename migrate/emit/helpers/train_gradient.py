@@ -15,7 +15,7 @@ from migrate.emit.helpers.train_reach import (
     unreached,
     with_zeros,
 )
-from migrate.emit.helpers.train_settings import Settings
+from migrate.emit.helpers.train_settings import Settings, python_only
 
 # Steps built so far, the latest last: what stood around the forward function, and the step.
 _steps: list[object] = []
@@ -61,6 +61,10 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
         if _built[fn.__code__] > _MOST_IN_A_ROW:
             return uncompiled("a value that it takes for a constant changes every time")(*inputs)
+        cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+        reason = next(filter(None, map(python_only, cells)), "")
+        if reason:
+            return uncompiled(reason)(*inputs)
         if _draws(fn, around):
             return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)

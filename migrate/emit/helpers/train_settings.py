@@ -4,6 +4,7 @@ import types
 import warnings
 import weakref
 
+import mindspore
 from mindspore import Tensor, nn
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -11,6 +12,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _RECORDS = frozenset(vars(nn.Cell())) | {"current_phase", "sequence_modified", "_func_graph_flags"}
 _LIBRARIES = ("mindspore", "numpy", "builtins")
 _MOST_GRAPHS = 8
+_said: set[str] = set()  # reasons of which a warning was given
 _globals_read: dict[type, list[object]] = {}  # of each class of Cells
 # Of each Cell that was called in Graph mode: the settings of its graphs.
 _graphs: weakref.WeakKeyDictionary[nn.Cell, list[object]] = weakref.WeakKeyDictionary()
@@ -69,7 +71,22 @@ def _collect(value, found, depth):
 
 def _hooks(cell):
     """How many hooks a Cell has."""
-    return len(cell._lazy_forward_hook or ()) + len(cell._lazy_forward_pre_hook or ())
+    kinds = ("forward_hook", "forward_pre_hook", "backward_hook", "backward_pre_hook")
+    return sum(len(getattr(cell, f"_lazy_{kind}", None) or ()) for kind in kinds)
+
+
+def _run_in_python(cell, reason, args, kwargs):
+    """Call the Cell in PyNative mode, and go on in Graph mode."""
+    if reason not in _said:
+        _said.add(reason)
+        warnings.warn(
+            f"not compiled, runs in PyNative mode: {reason}", RuntimeWarning, stacklevel=4
+        )
+    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+    try:
+        return cell(*args, **kwargs)
+    finally:
+        mindspore.set_context(mode=mindspore.GRAPH_MODE)
 
 
 def _globals_of(cls):
@@ -99,7 +116,23 @@ def _globals_of(cls):
     return _globals_read[cls]
 
 
+def python_only(cell):
+    """Why a network cannot be compiled: hooks, whose effects a graph loses, or what a class says of
+    itself (`not_compiled`); empty where it can.
+    """
+    for _, part in cell.cells_and_names():
+        reason = getattr(type(part), "not_compiled", "")
+        if reason:
+            return f"{type(part).__name__}: {reason}"
+        if _hooks(part):
+            return f"{type(part).__name__} has hooks, whose effects a graph loses"
+    return ""
+
+
 def _compile_and_run(self, *args, **kwargs):
+    reason = python_only(self)
+    if reason:
+        return _run_in_python(self, reason, args, kwargs)
     settings = Settings(self)
     known = _graphs.setdefault(self, [])
     number = next((i for i, one in enumerate(known) if one.same(settings)), len(known))
@@ -118,6 +151,7 @@ def _compile_and_run(self, *args, **kwargs):
         return _compiled_once(self, *args, **kwargs)
     finally:
         self.phase = before
+        known[number] = Settings(self)  # what the graph itself has set is no change
 
 
 # A Cell that is called in Graph mode goes on with the graph of its first settings; after this,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.analyze.compiled import compiled_code
+from migrate.flow.compiled_nodes import compiled_code
 from migrate.pipeline.context import Context
 
 _METHODS = (

@@ -1,4 +1,6 @@
-"""Which code Graph mode would compile: forward of every Module, and all that it calls here."""
+"""The compiled functions of one file by the types of what they call: forward of every Module, and
+all that it reaches in the file.
+"""
 
 from __future__ import annotations
 

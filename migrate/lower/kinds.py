@@ -1,0 +1,94 @@
+"""What the variables of a compiled function hold, by their types and by how they are bound."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate.lower.function import CompiledFunction
+from migrate.resolve.values import BOOL, INT, Known, ListOf, TupleOf, options_of
+
+_LISTS = (ast.List, ast.ListComp)
+_DICTS = (ast.Dict, ast.DictComp)
+_KEEP_WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+
+
+def kind_of(node: ast.expr, function: CompiledFunction) -> str:
+    """list, dict or nothing."""
+    kinds = {
+        option.kind if isinstance(option, ListOf) else "list" if isinstance(option, TupleOf) else ""
+        for option in options_of(function.value_of(node))
+    }
+    if len(kinds) == 1 and kinds <= {"dict"}:
+        return "dict"
+    if not isinstance(node, ast.Name):
+        return ""
+    values = list(bound_values(node.id, function))
+    if values and all(_makes(value, _DICTS, ("dict", "OrderedDict")) for value in values):
+        return "dict"
+    if values and all(_makes(value, _LISTS, ("list", "sorted")) for value in values):
+        return "list"
+    return ""
+
+
+def _makes(value: ast.expr | None, kinds: tuple[type, ...], calls: tuple[str, ...]) -> bool:
+    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+        return list in kinds or ast.List in kinds
+    if isinstance(value, ast.BinOp):
+        return _makes(value.left, kinds, calls) or _makes(value.right, kinds, calls)
+    called = isinstance(value, ast.Call) and getattr(value.func, "id", "") in calls
+    return isinstance(value, kinds) or called
+
+
+def bound_values(name: str, function: CompiledFunction) -> Iterator[ast.expr | None]:
+    """The values that a variable is assigned; None where something else binds it."""
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.arg) and node.arg == name:
+            yield None
+        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            statement = function.parents.get(node)
+            if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+                yield statement.value
+            elif isinstance(statement, ast.Tuple):
+                yield _of_tuple(node, statement, function)
+            elif not isinstance(statement, ast.AugAssign):
+                yield None
+
+
+def _of_tuple(name: ast.Name, target: ast.Tuple, function: CompiledFunction) -> ast.expr | None:
+    """`rows, columns = [], []`"""
+    statement = function.parents.get(target)
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+        return value.elts[target.elts.index(name)]
+    return None
+
+
+def only_here(name: str, function: CompiledFunction) -> bool:
+    """No parameter, not read by an inner function, and no second name for what it holds."""
+    values = list(bound_values(name, function))
+    if not values or any(value is None for value in values):
+        return False
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            if function.scope_of(node) is not function.node:
+                return False
+            parent = function.parents[node]
+            if isinstance(parent, ast.Assign | ast.AnnAssign | ast.Tuple | ast.List | ast.Dict):
+                return False
+    return True
+
+
+def is_whole(node: ast.expr, function: CompiledFunction) -> bool:
+    """Surely a whole number of Python's."""
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return is_whole(node.operand, function)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, _KEEP_WHOLE):
+        return is_whole(node.left, function) and is_whole(node.right, function)
+    options = options_of(function.value_of(node))
+    return bool(options) and all(
+        option in (INT, BOOL) or (isinstance(option, Known) and type(option.value) is int)
+        for option in options
+    )
