@@ -5,6 +5,8 @@ module in training mode.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -26,6 +28,8 @@ class Switches:
     after: dict[int, list[str]] = field(default_factory=dict)  # behind the statement that builds it
     in_front: list[str] = field(default_factory=list)  # of the step itself
     unclear: list[str] = field(default_factory=list)  # neither the building nor the mode is in view
+    of_home: dict[int, list[str]] = field(default_factory=dict)  # function -> its `in_front`
+    all_cells: bool = False  # every Cell of the program starts in training mode
 
     def add(self, statement: ast.stmt, model: str) -> None:
         """Switch the model behind this statement, once."""
@@ -34,12 +38,63 @@ class Switches:
             known.append(model)
 
 
-def find_switches(
-    tree: ast.Module, home: ast.Module | Function, context: Context, switches: Switches
-) -> None:
-    """Add what the models that are called in `home`, a body with a training step, need."""
+def plan_modes(
+    tree: ast.Module, homes: Sequence[ast.Module | Function], training: set[int], context: Context
+) -> Switches:
+    """What brings the models that a file runs into torch's mode: a call behind each construction,
+    or, where not every construction is in view, Cells that start in training mode.
+    """
+    switches = Switches()
+    depends = depends_on_mode(context.modules.project)
+    inside = {id(n) for cls in context.module_classes.values() for n in ast.walk(cls.node)}
+    for home in homes:
+        if id(home) in inside or not (depends or id(home) in training):
+            continue
+        switches.in_front = []
+        find_switches(tree, home, context, switches, id(home) in training)
+        if depends:
+            switches.unclear += _without_place(home, context)
+        if id(home) in training:
+            switches.of_home[id(home)] = switches.in_front
+        else:
+            switches.unclear += switches.in_front
+    if depends and (switches.unclear or sets_mode_when_built(context.modules.project)):
+        return Switches(all_cells=any(_runs_models(home, inside, context) for home in homes))
+    return switches
+
+
+def _runs_models(home: ast.Module | Function, inside: set[int], context: Context) -> bool:
+    if id(home) in inside:
+        return False
+    return bool(models_called(own_calls(home.body), context) or _without_place(home, context))
+
+
+def _without_place(home: ast.Module | Function, context: Context) -> list[str]:
+    """Models that run and have no name of their own: `nets[0](x)`, `Net()(x)`, `m(x) for m in`."""
     short_lived = _of_comprehensions(home)
-    for model in models_called(own_calls(home.body), context):
+    found = []
+    for call in own_calls(home.body):
+        function = call.func
+        if isinstance(function, ast.Attribute) and function.attr == "forward":
+            function = function.value
+        if not is_module_value(context.type(function)) or not _is_model(function, context):
+            continue
+        name = ast.unparse(function)
+        if not _is_path(function) or name.partition(".")[0] in short_lived:
+            found.append(name)
+    return found
+
+
+def find_switches(
+    tree: ast.Module,
+    home: ast.Module | Function,
+    context: Context,
+    switches: Switches,
+    trains: bool,
+) -> None:
+    """Add what the models that are called in `home` need."""
+    short_lived = _of_comprehensions(home)
+    for model in models_called(own_calls(home.body), context, handed_on=trains):
         if model.partition(".")[0] in short_lived:
             continue
         _follow(model, home, _first_use(home, model), tree, context, switches, _DEPTH)
@@ -76,19 +131,19 @@ def _follow(
     if _mode_is_set(home, model, line):
         return
     calls = _callers(home, tree) if depth else []
-    statement = _built(home, model, tree)
-    if statement is not None:
+    statements = _built(home, model, tree)
+    if statements:
         # A method's or a global model: perhaps every caller sets its mode first.
         if not calls or not all(_mode_is_set(caller, model, c.lineno) for caller, c in calls):
-            _follow_building(model, statement, tree, context, switches, depth)
+            for statement in statements:
+                _follow_building(model, statement, tree, context, switches, depth)
         return
     if isinstance(home, ast.FunctionDef) and _follow_callers(
         model, home, calls, None, tree, context, switches, depth
     ):
         return
-    if _mode_elsewhere(context.modules.project, "train"):
-        return
-    if not _mode_elsewhere(context.modules.project, "eval"):
+    known = model.partition(".")[0] in ("self", *_parameters_of(home))
+    if known and not _mode_elsewhere(context.modules.project, "eval"):
         switches.in_front += [model] if model not in switches.in_front else []
     else:
         switches.unclear.append(model)
@@ -108,7 +163,9 @@ def _follow_building(
     home = function or tree
     line = statement.lineno
     if not isinstance(value, ast.Name | ast.Attribute):
-        if isinstance(value, ast.Call) and not _arranges_mode(statement, context):
+        if not _is_construction(value):
+            switches.unclear.append(model)
+        elif not _arranges_mode(statement, context):
             switches.add(statement, model)
     elif depth and isinstance(value, ast.Name) and function and value.id in _parameters(function):
         if not _mode_is_set(function, value.id, line):
@@ -117,6 +174,13 @@ def _follow_building(
             _follow_callers(value.id, function, calls, handed, tree, context, switches, depth)
     elif depth and _is_path(value) and ast.unparse(value) != model:
         _follow(ast.unparse(value), home, line, tree, context, switches, depth - 1)
+
+
+def _is_construction(value: ast.expr | None) -> bool:
+    """`Net()`, `Net() if deep else Other()`."""
+    if isinstance(value, ast.IfExp):
+        return _is_construction(value.body) and _is_construction(value.orelse)
+    return isinstance(value, ast.Call)
 
 
 def _follow_callers(
@@ -144,14 +208,17 @@ def _follow_callers(
     return followed
 
 
-def models_called(calls: list[ast.Call], context: Context) -> list[str]:
+def models_called(calls: list[ast.Call], context: Context, *, handed_on: bool = True) -> list[str]:
     """Modules that are called or handed on, losses left out."""
     found: dict[str, None] = {}
     for call in calls:
         if isinstance(call.func, ast.Name) and call.func.id in _LOOKING:
             continue
-        handed_on = call.args if context.usage(call.func) is None else []
-        for node in (call.func, *handed_on):
+        given = call.args if handed_on and context.usage(call.func) is None else []
+        called = call.func
+        if isinstance(called, ast.Attribute) and called.attr == "forward":
+            called = called.value
+        for node in (called, *given):
             if _is_path(node) and _is_model(node, context) and ast.unparse(node) != "self":
                 found[ast.unparse(node)] = None
         kind = context.type(call.func)
@@ -203,24 +270,26 @@ def _mode_is_set(home: ast.Module | Function, model: str, line: int) -> bool:
     )
 
 
-def _built(home: ast.Module | Function, model: str, tree: ast.Module) -> ast.stmt | None:
-    """The first statement that gives the model its value: here, in the module, or in the class."""
+def _built(home: ast.Module | Function, model: str, tree: ast.Module) -> list[ast.stmt]:
+    """The statements that give the model its value: here, in the module, or in the class."""
     if not model.startswith("self."):
         if isinstance(home, ast.FunctionDef) and model in _parameters(home):
-            return None
+            return []
         for scope in (home, tree):
-            found = _assignment([s for _, s in statements_below(scope.body)], model)
-            if found is not None:
+            found = _assignments([s for _, s in statements_below(scope.body)], model)
+            if found:
                 return found
-        return None
+        return []
     for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
         if any(node is home for node in owner.body):
             inner = [n for n in owner.body if isinstance(n, ast.FunctionDef)]
-            return _assignment([s for f in inner for _, s in statements_below(f.body)], model)
-    return None
+            return _assignments([s for f in inner for _, s in statements_below(f.body)], model)
+    return []
 
 
-def _assignment(statements: list[ast.stmt], model: str) -> ast.stmt | None:
+def _assignments(statements: list[ast.stmt], model: str) -> list[ast.stmt]:
+    """All that bind the model, those left out that only go on with it: `model = model.cuda()`."""
+    found = []
     for statement in sorted(statements, key=lambda s: s.lineno):
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         if isinstance(statement, ast.AnnAssign) and statement.value is not None:
@@ -230,9 +299,14 @@ def _assignment(statements: list[ast.stmt], model: str) -> ast.stmt | None:
             for target in targets
             for part in (target.elts if isinstance(target, ast.Tuple) else [target])
         ]
-        if any(ast.unparse(part) == model for part in parts):
-            return statement
-    return None
+        if not any(ast.unparse(part) == model for part in parts):
+            continue
+        value = _value_given(statement, model)
+        nothing = isinstance(value, ast.Constant) and value.value is None
+        read = {ast.unparse(n) for n in ast.walk(value or ast.Pass()) if isinstance(n, ast.expr)}
+        if not nothing and model not in read:
+            found.append(statement)
+    return found
 
 
 def _value_given(statement: ast.stmt, model: str) -> ast.expr | None:
@@ -322,14 +396,49 @@ def _argument(call: ast.Call, function: Function, model: str) -> ast.expr | None
 
 
 def _mode_elsewhere(project: Project, name: str) -> bool:
-    return _any_has(tuple(project.files), f".{name}(")
+    return _any_has(tuple(project.files), re.compile(rf"\.{name}\("))
+
+
+# What computes something else in training mode, as far as words tell.
+_DEPENDS = re.compile(
+    r"dropout|drop_path|batch_?norm|instance_?norm|rrelu|\.training\b|transformer|spectral_norm"
+    r"|stochastic_depth|torchvision|timm|\.train\(|\.eval\(",
+    re.IGNORECASE,
+)
+
+
+def depends_on_mode(project: Project) -> bool:
+    """Somewhere in these files the mode of a module makes a difference."""
+    return _any_has(tuple(project.files), _DEPENDS)
+
+
+def sets_mode_when_built(project: Project) -> bool:
+    """`self.bn.eval()` in a constructor: a set_train() behind it would undo that."""
+    return _sets_mode(tuple(project.files))
 
 
 @lru_cache(maxsize=8)
-def _any_has(files: tuple[SourceFile, ...], words: str) -> bool:
+def _sets_mode(files: tuple[SourceFile, ...]) -> bool:
     for file in files:
         try:
-            if words in file.read():
+            text = file.read()
+            tree = ast.parse(text) if ".eval()" in text or ".train(" in text else ast.Module([], [])
+        except (ReadProblem, SyntaxError, ValueError, RecursionError):
+            continue
+        for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+            if function.name == "__init__" and any(
+                isinstance(n, ast.Attribute) and n.attr in ("eval", "train")
+                for n in ast.walk(function)
+            ):
+                return True
+    return False
+
+
+@lru_cache(maxsize=32)
+def _any_has(files: tuple[SourceFile, ...], words: re.Pattern[str]) -> bool:
+    for file in files:
+        try:
+            if words.search(file.read()):
                 return True
         except ReadProblem:
             continue

@@ -35,7 +35,7 @@ from migrate.plan.loops import (
     own_reads,
     step_loop,
 )
-from migrate.plan.mode import find_switches, models_called, own_calls
+from migrate.plan.mode import Switches, models_called, own_calls, plan_modes
 from migrate.plan.names import (
     binds,
     changes_of_tensors,
@@ -58,18 +58,21 @@ from migrate.syntax.ast_index import nodes_of
 
 def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     """Plan every function of the file that calls backward()."""
+    homes: list[Home] = [tree]
+    homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
     plans = Plans()
     if "backward" not in _attributes(tree) and not any(
         usage.api == GRAD for usage in context.usages.values()
     ):
+        plans.switches = plan_modes(tree, homes, set(), context)
         return plans
-    homes: list[Home] = [tree]
-    homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
     calls_of = {id(home): find_calls(home.body, context) for home in homes}
     plans.gradients = plan_tensor_gradients(homes, calls_of, context, taken)
     models = trained_models(tree)
     for home in homes:
         _note_others(calls_of[id(home)], home, models, context)
+    training = {id(home) for home in homes if calls_of[id(home)].backwards}
+    plans.switches = plan_modes(tree, homes, training, context)
     plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
     plans.models = models
     refused: dict[int, Refusal] = {}
@@ -94,10 +97,10 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
             assign_statements(plan, calls, plans)
             plans.accumulates |= plan.accumulates
         if siblings:
-            _switch_modes(tree, home, siblings[0], plans, context)
+            siblings[0].switched = plans.switches.of_home.get(id(home), [])
     if not refused:
         return plans
-    taped = _taped(tree, homes, calls_of, refused, context)
+    taped = _taped(homes, calls_of, refused, plans.switches, context)
     # A gradient that is differentiated again is no part of a record.
     taped.gradients = [p for p in plans.gradients if p.create_graph is None]
     return taped
@@ -121,46 +124,19 @@ def _note_others(calls: Calls, home: Home, models: dict[str, set[str]], context:
 
 
 def _taped(
-    tree: ast.Module,
     homes: list[Home],
     calls_of: dict[int, Calls],
     refused: dict[int, Refusal],
+    switches: Switches,
     context: Context,
 ) -> Plans:
     """One step that is no function makes the whole file take its gradients from a record."""
-    plans = Plans(taped=True, accumulates=True, on_parameters=True)
+    plans = Plans(taped=True, accumulates=True, on_parameters=True, switches=switches)
     for home in homes:
         plan = plan_taped(plans, calls_of[id(home)], refused, context)
-        if plan is not None:
-            _switch_modes(tree, home, plan, plans, context)
-            for model in plan.switched:
-                _flag_mode(plan, model, context)
+        # There is no forward function in front of which a model could be switched.
+        switches.all_cells |= plan is not None and bool(switches.of_home.get(id(home)))
     return plans
-
-
-def _switch_modes(
-    tree: ast.Module,
-    home: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef,
-    plan: StepPlan,
-    plans: Plans,
-    context: Context,
-) -> None:
-    """Models that train without anyone calling train() are switched to training mode."""
-    plans.switches.in_front = []
-    find_switches(tree, home, context, plans.switches)
-    plan.switched = plans.switches.in_front
-    for model in plans.switches.unclear:
-        _flag_mode(plan, model, context)
-    plans.switches.unclear = []
-
-
-def _flag_mode(plan: StepPlan, model: str, context: Context) -> None:
-    context.flag(
-        plan.backward.statement,
-        "MS408",
-        f"nothing in view calls {model}.train(), and a Cell starts in evaluation mode",
-        f"call {model}.set_train() where the model is built",
-    )
 
 
 def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> None:

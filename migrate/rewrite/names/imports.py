@@ -146,7 +146,9 @@ class Imports(NodePass):
     def leave_Module(self, original: cst.Module, updated: cst.Module) -> cst.Module:
         body = list(updated.body)
         # What is recorded is this file's business: others that share the helpers may compile.
-        record = self.spelling.name("helpers.record") if self._steps.plans.taped else ""
+        starts = ["helpers.record"] if self._steps.plans.taped else []
+        starts += ["helpers.start_in_training_mode"] if self._steps.plans.switches.all_cells else []
+        starts = [self.spelling.name(name) for name in starts]
         there = {
             code(part)
             for statement in body
@@ -174,10 +176,11 @@ class Imports(NodePass):
             new[0] = new[0].with_changes(leading_lines=head)
             body[at : at + 1] = new
         kept, rest = without_empty(body)
-        if record:
-            line = cst.parse_statement(f"{record}()")
-            line = line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
-            kept.insert(_after_helpers(kept), line)
+        if starts:
+            first, *rest_of_starts = [cst.parse_statement(f"{name}()") for name in starts]
+            first = first.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+            at = _after_helpers(kept)
+            kept[at:at] = [first, *rest_of_starts]
         return updated.with_changes(body=kept, footer=[*rest, *updated.footer])
 
 
