@@ -82,6 +82,29 @@ def _without_place(home: ast.Module | Function, context: Context) -> list[str]:
         name = ast.unparse(function)
         if not _is_path(function) or name.partition(".")[0] in short_lived:
             found.append(name)
+    return [*found, *_put_into_others(home, context)]
+
+
+def _put_into_others(home: ast.Module | Function, context: Context) -> list[str]:
+    """Layers that a built network is given: `net[1] = nn.Dropout()`, `net.add_module("bn", bn)`."""
+    found = []
+    for _, statement in statements_below(home.body):
+        values: list[ast.expr] = []
+        call = getattr(statement, "value", None)
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(target, ast.Subscript | ast.Attribute)
+            and is_module_value(context.type(target.value))
+            for target in statement.targets
+        ):
+            values = [statement.value]
+        elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            added = call.func.attr in ("add_module", "append", "insert", "extend", "register_module")
+            values = call.args if added else []
+        found += [
+            ast.unparse(value)
+            for value in values
+            if isinstance(value, ast.Call) and is_module_value(context.type(value))
+        ]
     return found
 
 
@@ -203,8 +226,11 @@ def _follow_callers(
         if _is_path(given):
             name, at = ast.unparse(given), call.lineno
             _follow(name, caller, at, tree, context, switches, depth - 1)
-        elif handed is not None and not _arranges_mode(ast.Expr(given), context):
-            switches.add(*handed)  # built in the very call
+        elif not _arranges_mode(ast.Expr(given), context):  # built in the very call
+            if handed is not None:
+                switches.add(*handed)
+            else:
+                switches.unclear.append(ast.unparse(given))
     return followed
 
 
@@ -422,12 +448,13 @@ def _sets_mode(files: tuple[SourceFile, ...]) -> bool:
     for file in files:
         try:
             text = file.read()
-            tree = ast.parse(text) if ".eval()" in text or ".train(" in text else ast.Module([], [])
+            named = any(word in text for word in (".eval()", ".train(", ".training"))
+            tree = ast.parse(text) if named else ast.Module([], [])
         except (ReadProblem, SyntaxError, ValueError, RecursionError):
             continue
         for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
             if function.name == "__init__" and any(
-                isinstance(n, ast.Attribute) and n.attr in ("eval", "train")
+                isinstance(n, ast.Attribute) and n.attr in ("eval", "train", "training")
                 for n in ast.walk(function)
             ):
                 return True

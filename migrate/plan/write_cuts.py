@@ -1,0 +1,117 @@
+"""Write the ends of gradients: ops.stop_gradient around the values of a statement."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.plan.no_grad_cuts import Cut
+from migrate.resolve.values import UNKNOWN, Instance, Value, is_tensor, options_of
+from migrate.rewrite.context import Context, is_module_value
+from migrate.syntax.import_planner import ImportPlanner
+from migrate.syntax.nodes import expression
+from migrate.syntax.text import code
+
+# Names and members only pass a value on: torch records what computes.
+_PASSED_ON = (cst.Name, cst.Attribute, cst.SimpleString, cst.Integer, cst.Float, cst.Lambda)
+_TEXTS = (cst.FormattedString, cst.ConcatenatedString, cst.Comparison)
+
+
+class CutWriter:
+    """Rewrites one small statement after another."""
+
+    def __init__(self, context: Context, spelling: ImportPlanner) -> None:
+        self.context, self.spelling = context, spelling
+
+    def cut(self, small: cst.BaseSmallStatement, cut: Cut) -> cst.BaseSmallStatement:
+        """The statement, with nothing that carries a gradient in what it hands on."""
+        old = getattr(cut.statement, "value", None)
+        if cut.only_results and isinstance(cut.statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = getattr(cut.statement, "targets", [getattr(cut.statement, "target", None)])
+            if not any(isinstance(one, ast.Attribute | ast.Subscript) for one in targets):
+                return small
+        if isinstance(small, cst.Assign | cst.AnnAssign | cst.AugAssign | cst.Return):
+            if small.value is None:
+                return small
+            return small.with_changes(value=self._value(small.value, old, cut.unless))
+        if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+            return small.with_changes(value=self._arguments(small.value, old, cut.unless))
+        if isinstance(small, cst.Expr) and isinstance(small.value, cst.Yield):
+            held = small.value.value
+            if isinstance(held, cst.BaseExpression):
+                new = self._value(held, getattr(old, "value", None), cut.unless)
+                return small.with_changes(value=small.value.with_changes(value=new))
+        return small
+
+    def _arguments(self, call: cst.Call, old: ast.AST | None, unless: str) -> cst.Call:
+        given = old.args if isinstance(old, ast.Call) else []
+        args = [
+            arg.with_changes(
+                value=self._value(arg.value, given[i] if i < len(given) else None, unless)
+            )
+            if arg.keyword is None and not arg.star
+            else arg
+            for i, arg in enumerate(call.args)
+        ]
+        return call.with_changes(args=args)
+
+    def _value(
+        self, value: cst.BaseExpression, old: ast.AST | None, unless: str
+    ) -> cst.BaseExpression:
+        if isinstance(value, (*_PASSED_ON, *_TEXTS)):
+            return value
+        if isinstance(value, cst.Tuple | cst.List):
+            elts = getattr(old, "elts", [])
+            elements = [
+                one.with_changes(value=self._value(one.value, part, unless))
+                if isinstance(one, cst.Element)
+                else one
+                for one, part in _paired(value.elements, elts)
+            ]
+            return value.with_changes(elements=elements)
+        if isinstance(value, cst.Dict):
+            parts = getattr(old, "values", [])
+            entries = [
+                one.with_changes(value=self._value(one.value, part, unless))
+                if isinstance(one, cst.DictElement)
+                else one
+                for one, part in _paired(value.elements, parts)
+            ]
+            return value.with_changes(elements=entries)
+        return self._stopped(value, old, unless)
+
+    def _stopped(
+        self, value: cst.BaseExpression, old: ast.AST | None, unless: str
+    ) -> cst.BaseExpression:
+        kind = self.context.type(old) if isinstance(old, ast.expr) else UNKNOWN
+        if not _may_hold_tensors(kind):
+            return value
+        bare = value.with_changes(lpar=[], rpar=[]) if getattr(value, "lpar", None) else value
+        if is_tensor(kind) and not unless:
+            stop = self.spelling.name("mindspore.ops.stop_gradient")
+            return expression(f"{stop}({code(bare)})")
+        stop = self.spelling.name("helpers.stop_gradients")
+        rest = f", unless={unless}" if unless else ""
+        return expression(f"{stop}({code(bare)}{rest})")
+
+
+def _paired(
+    elements: object, old: list[ast.expr]
+) -> list[tuple[cst.BaseElement | cst.BaseDictElement, ast.expr | None]]:
+    found = list(elements)  # type: ignore[call-overload]
+    parts: list[ast.expr | None] = [*old] if len(old) == len(found) else [None] * len(found)
+    return list(zip(found, parts, strict=True))
+
+
+def _may_hold_tensors(kind: Value) -> bool:
+    """Not numbers, texts and modules."""
+    if kind is UNKNOWN or is_tensor(kind):
+        return True
+    if is_module_value(kind):
+        return False
+    plain = ("builtins.int", "builtins.float", "builtins.str", "builtins.bool", "int", "float")
+    options = options_of(kind)
+    return not all(
+        isinstance(option, Instance) and option.cls in (*plain, "str", "bool") for option in options
+    )
