@@ -18,6 +18,7 @@ from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, opti
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEPTH = 4  # callers of callers that are followed
 _LOOKING = ("isinstance", "type", "print", "id", "len", "getattr", "hasattr", "setattr", "repr")
+_ADDING = ("add_module", "append", "insert", "extend", "register_module")
 _SAME_MODEL = ("to", "cuda", "cpu", "float", "half", "double", "apply", "requires_grad_")
 
 
@@ -98,7 +99,13 @@ def _put_into_others(home: ast.Module | Function, context: Context) -> list[str]
         ):
             values = [statement.value]
         elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-            added = call.func.attr in ("add_module", "append", "insert", "extend", "register_module")
+            added = call.func.attr in (
+                "add_module",
+                "append",
+                "insert",
+                "extend",
+                "register_module",
+            )
             values = call.args if added else []
         found += [
             ast.unparse(value)

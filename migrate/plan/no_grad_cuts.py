@@ -10,10 +10,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from migrate.pipeline.context import Context
 from migrate.plan.no_gradient import stops_gradient
-from migrate.rewrite.context import Context
 
-_ENABLE = ("torch.enable_grad", "torch.autograd.enable_grad", "torch.autograd.grad_mode.enable_grad")
+_ENABLE = (
+    "torch.enable_grad",
+    "torch.autograd.enable_grad",
+    "torch.autograd.grad_mode.enable_grad",
+)
 _SET = (
     "torch.set_grad_enabled",
     "torch.autograd.set_grad_enabled",
@@ -85,9 +89,7 @@ def _walk(
     return mode
 
 
-def _mode_inside(
-    statement: ast.With, mode: str, body: list[ast.stmt], context: Context
-) -> str:
+def _mode_inside(statement: ast.With, mode: str, body: list[ast.stmt], context: Context) -> str:
     if any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(statement)):
         return mode  # a training step runs where gradients are recorded
     for item in statement.items:

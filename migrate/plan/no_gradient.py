@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.pipeline.context import Context
-from migrate.plan.names import binds
-from migrate.resolve.values import UNKNOWN, ProjectFunction, is_tensor, options_of
+from migrate.resolve.values import ProjectFunction, options_of
 
 _CONTEXTS = frozenset(
     {
@@ -35,7 +34,14 @@ def is_decorated(function: ast.AST | None, context: Context) -> bool:
 def without_gradient(statement: ast.stmt, context: Context) -> bool:
     """A no_grad block, or the result of a function that is decorated with it."""
     if isinstance(statement, ast.With):
-        return any(stops_gradient(item.context_expr, context) for item in statement.items)
+        enabled = any(
+            isinstance(node, ast.Attribute | ast.Name)
+            and (node.attr if isinstance(node, ast.Attribute) else node.id) == "enable_grad"
+            for node in ast.walk(statement)
+        )
+        return not enabled and any(
+            stops_gradient(item.context_expr, context) for item in statement.items
+        )
     value = getattr(statement, "value", None)
     if not isinstance(value, ast.Call):
         return False
@@ -51,25 +57,3 @@ def _looks_decorated(function: ast.AST) -> bool:
         ast.unparse(decorator).partition("(")[0].endswith(("no_grad", "inference_mode"))
         for decorator in getattr(function, "decorator_list", ())
     )
-
-
-def names_cut(
-    block: ast.With, function: ast.FunctionDef, is_method: bool, context: Context
-) -> list[str]:
-    """The tensors that a no_grad block computes and that the function uses behind it.
-
-    A loop in the block is an evaluation, whose results are reported and not differentiated.
-    """
-    loops = any(isinstance(node, ast.For | ast.While) for node in ast.walk(block))
-    if loops and not is_method:
-        return []
-    end = block.end_lineno or block.lineno
-    found: dict[str, None] = {}
-    bound = {name for statement in block.body for name in binds(statement)}
-    for node in ast.walk(function):
-        if not isinstance(node, ast.Name) or node.id not in bound or node.lineno <= end:
-            continue
-        kind = context.type(node)
-        if is_tensor(kind) or (is_method and kind is UNKNOWN):
-            found[node.id] = None
-    return sorted(found)

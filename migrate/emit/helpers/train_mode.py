@@ -1,6 +1,6 @@
-"""The mode in which modules start: training in torch, evaluation in MindSpore."""
+"""Modes of torch programs: training, in which its modules start, and gradients switched off."""
 
-from mindspore import nn
+from mindspore import Tensor, nn, ops
 from mindspore.experimental import optim
 
 
@@ -22,3 +22,37 @@ def start_in_training_mode():
 
     nn.Cell.__init__ = in_training_mode
     nn.Cell.starts_in_training_mode = True
+
+
+def stop_gradients(value, unless=False):
+    """What torch computes under no_grad: tensors, in containers too, carry no gradient."""
+    if unless:
+        return value
+    if isinstance(value, Tensor):
+        return ops.stop_gradient(value)
+    if isinstance(value, tuple):
+        return tuple([stop_gradients(one) for one in value])
+    if isinstance(value, list):
+        return [stop_gradients(one) for one in value]
+    if isinstance(value, dict):
+        return {name: stop_gradients(one) for name, one in value.items()}
+    return value
+
+
+class no_gradients:
+    """torch.no_grad() as a value: a decorator for functions, a context without effect."""
+
+    def __init__(self, mode=False):
+        self.unless = mode is True
+
+    def __call__(self, function):
+        def without_gradients(*args, **kwargs):
+            return stop_gradients(function(*args, **kwargs), self.unless)
+
+        return without_gradients
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False

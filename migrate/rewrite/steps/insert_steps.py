@@ -11,8 +11,6 @@ from typing import Any
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
-from migrate.plan.names import statements_below
-from migrate.plan.no_gradient import is_decorated, names_cut, without_gradient
 from migrate.plan.step_plan import StepPlan
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.node_pass import FileRewrite, NodePass
@@ -40,6 +38,7 @@ from migrate.syntax.text import code
     after={
         "blocks": "statements are moved as what they have become",
         "gradient_cells": "statements are moved as what they have become",
+        "gradient_ends": "statements are moved as what they have become",
         "hoisted_lines": "lines in front of a statement move with it",
         "stateful_item_writes": "a statement that became three moves as three",
         "step_statements": "statements are moved as what they have become",
@@ -131,39 +130,14 @@ class InsertSteps(NodePass):
 
     def leave_With(self, original: cst.With, updated: Any) -> Any:
         casts = self._steps.before_block.pop(original, [])
-        cuts = self._cuts(original)
-        if casts or cuts:
-            updated = cst.FlattenSentinel([*casts, *_statements(updated), *cuts])
+        if casts:
+            updated = cst.FlattenSentinel([*casts, *_statements(updated)])
         return self._remembered(original, updated)
 
     def _remembered(self, original: cst.CSTNode, result: Any) -> Any:
         if self._steps.active:
             self._steps.produced[original] = _statements(result)
         return result
-
-    # Without gradients ----------------------------------------------------------------------------
-
-    def _cuts(self, node: cst.With) -> list[cst.BaseStatement]:
-        """`with torch.no_grad():` goes; its results must not carry gradients all the same."""
-        partner, function = self.partner(node), self.function
-        if not isinstance(partner, ast.With) or not isinstance(function, ast.FunctionDef):
-            return []
-        if self._steps.plans.taped:
-            return []
-        if not without_gradient(partner, self.context) or is_decorated(function, self.context):
-            return []
-        moved = {
-            id(s) for plans in self._steps.plans.by_block.values() for p in plans for s in p.region
-        }
-        trains = any(
-            id(s) in self._steps.plans.statements for _, s in statements_below(function.body)
-        )
-        if trains and id(partner) not in moved:
-            return []  # an input of the step: value_and_grad takes no gradient of it
-        is_method = any(function in cls.node.body for cls in self.context.module_classes.values())
-        names = names_cut(partner, function, is_method, self.context)
-        stop = self.spelling.name("mindspore.ops.stop_gradient") if names else ""
-        return [cst.parse_statement(f"{name} = {stop}({name})") for name in names]
 
     # Blocks ---------------------------------------------------------------------------------------
 

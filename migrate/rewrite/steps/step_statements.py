@@ -1,6 +1,4 @@
-"""Statements of training steps that get another form in their place: zero_grad, step, clipping; and
-results that carry no gradient.
-"""
+"""Statements of training steps that get another form in their place: zero_grad, step, clipping."""
 
 from __future__ import annotations
 
@@ -10,14 +8,11 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.refusal import Refusal
-from migrate.plan.no_gradient import is_decorated
 from migrate.plan.param_grad_reads import overrides_step
 from migrate.plan.step_plan import StepPlan
-from migrate.resolve.values import is_tensor
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_code import special_statement
 from migrate.rewrite.steps.step_state import StepState
-from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
 
@@ -25,17 +20,25 @@ from migrate.syntax.text import code
     phase="rewrite",
     unit="node",
     needs=["types", "steps"],
-    after={"writes": "what a `return` changes in place is settled first"},
+    after={"writes": "what a statement changes in place is settled first"},
     examples=[
         becomes(
             """
-            @torch.no_grad()
-            def double(x: torch.Tensor):
-                return x * 2
+            def train(model, x, y, optimizer: torch.optim.Optimizer):
+                optimizer.zero_grad()
+                F.mse_loss(model(x), y).backward()
+                optimizer.step()
             """,
             """
-            def double(x: Tensor):
-                return ops.stop_gradient(x * 2)
+            def train(model, x, y, optimizer: optim.Optimizer):
+                model.set_train()
+
+                def forward_step(x, y):
+                    return ops.mse_loss(model(x), y)
+
+                grad_step = helpers.value_and_grad(forward_step, None, optimizer.parameters)
+                _, grads = grad_step(x, y)
+                optimizer(grads)
             """,
         ),
     ],
@@ -77,16 +80,3 @@ class StepStatements(NodePass):
             step = "derive from torch.optim.Optimizer and write the whole update, or construct()"
             self.flag(partner, Refusal(f"{reason}, and MindSpore does not call it", step, "MS408"))
         return updated
-
-    def leave_Return(self, original: cst.Return, updated: cst.Return) -> cst.Return:
-        partner = self.partner(original)
-        value = getattr(partner, "value", None)
-        if (
-            updated.value is None
-            or not is_decorated(self.function, self.context)
-            or not is_tensor(self.context.type(value))
-        ):
-            return updated
-        stop = expression(self.spelling.name("mindspore.ops.stop_gradient"))
-        bare = updated.value.with_changes(lpar=[], rpar=[])
-        return updated.with_changes(value=cst.Call(func=stop, args=[cst.Arg(bare)]))

@@ -6,9 +6,18 @@ import ast
 
 import libcst as cst
 
+from migrate.pipeline.context import Context, is_module_value
 from migrate.plan.no_grad_cuts import Cut
-from migrate.resolve.values import UNKNOWN, Instance, Value, is_tensor, options_of
-from migrate.rewrite.context import Context, is_module_value
+from migrate.resolve.values import (
+    UNKNOWN,
+    Instance,
+    Known,
+    ListOf,
+    TupleOf,
+    Value,
+    is_tensor,
+    options_of,
+)
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
@@ -27,10 +36,8 @@ class CutWriter:
     def cut(self, small: cst.BaseSmallStatement, cut: Cut) -> cst.BaseSmallStatement:
         """The statement, with nothing that carries a gradient in what it hands on."""
         old = getattr(cut.statement, "value", None)
-        if cut.only_results and isinstance(cut.statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = getattr(cut.statement, "targets", [getattr(cut.statement, "target", None)])
-            if not any(isinstance(one, ast.Attribute | ast.Subscript) for one in targets):
-                return small
+        if cut.only_results and _binds_locals(cut.statement):
+            return small
         if isinstance(small, cst.Assign | cst.AnnAssign | cst.AugAssign | cst.Return):
             if small.value is None:
                 return small
@@ -84,16 +91,25 @@ class CutWriter:
     def _stopped(
         self, value: cst.BaseExpression, old: ast.AST | None, unless: str
     ) -> cst.BaseExpression:
-        kind = self.context.type(old) if isinstance(old, ast.expr) else UNKNOWN
+        listed = old.elt if isinstance(old, ast.ListComp | ast.GeneratorExp) else old
+        kind = self.context.type(listed) if isinstance(listed, ast.expr) else UNKNOWN
         if not _may_hold_tensors(kind):
             return value
         bare = value.with_changes(lpar=[], rpar=[]) if getattr(value, "lpar", None) else value
-        if is_tensor(kind) and not unless:
+        if is_tensor(kind) and listed is old and not unless:
             stop = self.spelling.name("mindspore.ops.stop_gradient")
             return expression(f"{stop}({code(bare)})")
         stop = self.spelling.name("helpers.stop_gradients")
         rest = f", unless={unless}" if unless else ""
         return expression(f"{stop}({code(bare)}{rest})")
+
+
+def _binds_locals(statement: ast.stmt) -> bool:
+    """Of a decorated function, local values end with it."""
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        return False
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    return not any(isinstance(one, ast.Attribute | ast.Subscript) for one in targets)
 
 
 def _paired(
@@ -108,10 +124,14 @@ def _may_hold_tensors(kind: Value) -> bool:
     """Not numbers, texts and modules."""
     if kind is UNKNOWN or is_tensor(kind):
         return True
-    if is_module_value(kind):
+    if is_module_value(kind) or isinstance(kind, Known):
         return False
-    plain = ("builtins.int", "builtins.float", "builtins.str", "builtins.bool", "int", "float")
-    options = options_of(kind)
+    if isinstance(kind, ListOf):
+        return _may_hold_tensors(kind.item)
+    if isinstance(kind, TupleOf):
+        return any(map(_may_hold_tensors, kind.items))
     return not all(
-        isinstance(option, Instance) and option.cls in (*plain, "str", "bool") for option in options
+        isinstance(option, Known)
+        or (isinstance(option, Instance) and str(option.cls).startswith("builtins."))
+        for option in options_of(kind)
     )
