@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from migrate.pipeline.context import Context, is_module_value
-from migrate.plan.names import statements_below
+from migrate.plan.names import binds, statements_below
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, options_of
 
@@ -172,7 +172,8 @@ def _follow(
         model, home, calls, None, tree, context, switches, depth
     ):
         return
-    known = model.partition(".")[0] in ("self", *_parameters_of(home))
+    root = model.partition(".")[0]
+    known = root in _parameters_of(home) or not any(root in binds(s) for s in home.body)
     if known and not _mode_elsewhere(context.modules.project, "eval"):
         switches.in_front += [model] if model not in switches.in_front else []
     else:
@@ -435,7 +436,7 @@ def _mode_elsewhere(project: Project, name: str) -> bool:
 # What computes something else in training mode, as far as words tell.
 _DEPENDS = re.compile(
     r"dropout|drop_path|batch_?norm|instance_?norm|rrelu|\.training\b|transformer|spectral_norm"
-    r"|stochastic_depth|torchvision|timm|\.train\(|\.eval\(",
+    r"|stochastic_depth|torchvision(\.| import [^\n]*)models|timm|\.train\(|\.eval\(",
     re.IGNORECASE,
 )
 

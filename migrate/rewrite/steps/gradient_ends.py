@@ -50,7 +50,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
             """
             class Net(nn.Cell):
                 def construct(self, x):
-                    h = helpers.stop_gradients(self.encoder(x))
+                    h = ops.stop_gradient(self.encoder(x))
                     return self.head(h)
             """,
         ),

@@ -93,7 +93,7 @@ class CutWriter:
     ) -> cst.BaseExpression:
         listed = old.elt if isinstance(old, ast.ListComp | ast.GeneratorExp) else old
         kind = self.context.type(listed) if isinstance(listed, ast.expr) else UNKNOWN
-        if not _may_hold_tensors(kind):
+        if not _may_hold_tensors(kind) or _is_number(listed):
             return value
         bare = value.with_changes(lpar=[], rpar=[]) if getattr(value, "lpar", None) else value
         if is_tensor(kind) and listed is old and not unless:
@@ -102,6 +102,23 @@ class CutWriter:
         stop = self.spelling.name("helpers.stop_gradients")
         rest = f", unless={unless}" if unless else ""
         return expression(f"{stop}({code(bare)}{rest})")
+
+
+_NUMBERS = ("item", "tolist", "numpy", "size", "dim", "numel", "nelement")
+_CONVERSIONS = ("int", "float", "bool", "len", "str", "range", "round")
+
+
+def _is_number(node: ast.AST | None) -> bool:
+    """`loss.item() * 100.0`, `len(x)`: written so that it is no tensor, whatever x is."""
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.BinOp):
+        return _is_number(node.left) and _is_number(node.right)
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id in _CONVERSIONS
+    return isinstance(node.func, ast.Attribute) and node.func.attr in _NUMBERS
 
 
 def _binds_locals(statement: ast.stmt) -> bool:
