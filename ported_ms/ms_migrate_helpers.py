@@ -178,13 +178,13 @@ def draws_of(generator):
     return np.random if generator is None else generator.draws
 
 
-def default_collate(batch):
+def stacked_arrays(batch):
     """Stack samples into one array per field; tuples, lists and dicts keep their form."""
     first = batch[0]
     if isinstance(first, dict):
-        return {key: default_collate([sample[key] for sample in batch]) for key in first}
+        return {key: stacked_arrays([sample[key] for sample in batch]) for key in first}
     if isinstance(first, (tuple, list)):
-        return [default_collate(list(field)) for field in zip(*batch, strict=True)]
+        return [stacked_arrays(list(field)) for field in zip(*batch, strict=True)]
     return np.stack([as_array(sample) for sample in batch])
 
 
@@ -206,6 +206,8 @@ def rebuilt(form, leaves):
     """A batch of the given form, its values taken from an iterator."""
     if isinstance(form, dict):
         return {key: rebuilt(value, leaves) for key, value in form.items()}
+    if type(form) is tuple:
+        return tuple(rebuilt(value, leaves) for value in form)
     if isinstance(form, (tuple, list)):
         return [rebuilt(value, leaves) for value in form]
     return next(leaves)
@@ -221,22 +223,17 @@ def as_tensor_or_list(leaf):
 class Batches:
     """What mindspore.dataset reads: item i is batch i as a flat tuple of arrays."""
 
-    def __init__(self, dataset, indices, collate_fn):
-        self.dataset = dataset
+    def __init__(self, load, indices):
+        self.load = load
         self.indices = indices
-        self.collate_fn = collate_fn
+        self.first = load(indices[0])  # asked for its columns: a random sample is drawn once
 
     def __len__(self):
         return len(self.indices)
 
-    def batch(self, number):
-        chosen = self.indices[number]
-        if isinstance(chosen, (list, tuple)):
-            return self.collate_fn([self.dataset[index] for index in chosen])
-        return self.collate_fn(self.dataset[chosen])
-
     def __getitem__(self, number):
-        return tuple(as_array(leaf) for leaf in flat_leaves(self.batch(int(number))))
+        batch = self.load(self.indices[int(number)]) if number else self.first
+        return tuple(as_array(leaf) for leaf in flat_leaves(batch))
 
 
 class DataLoader:
@@ -270,6 +267,7 @@ class DataLoader:
         self.dataset = dataset
         self.batch_size = batch_size
         self.drop_last = drop_last
+        self.num_workers = num_workers
         self.workers = min(max(num_workers, 1), os.cpu_count())
         self.iterable = isinstance(dataset, IterableDataset)
         if sampler is None and not self.iterable:
@@ -293,21 +291,34 @@ class DataLoader:
     def __iter__(self):
         collate = self.collate_fn
         if collate is None:
-            collate = unchanged if self.batch_size is None else default_collate
-        if self.iterable:
-            batches = self._streamed(collate)
-        else:
-            order = list(self.sampler if self.batch_sampler is None else self.batch_sampler)
-            source = Batches(self.dataset, order, collate)
-            batches = self._piped(source) if self.collate_fn is None else self._threaded(source)
-        for batch in batches:
+            collate = unchanged if self.batch_size is None else stacked_arrays
+        for batch in self._batches(collate):
             yield rebuilt(batch, map(as_tensor_or_list, flat_leaves(batch)))
 
-    def _piped(self, source):
+    def _batches(self, collate):
+        """In turn without workers, as torch does; else ahead of the program that reads them."""
+        if self.iterable:
+            return self._streamed(collate)
+
+        def load(chosen):
+            if isinstance(chosen, (list, tuple)):
+                return collate([self.dataset[index] for index in chosen])
+            return collate(self.dataset[chosen])
+
+        sink = bool(os.environ.get("MS_MIGRATE_DATASET_SINK"))
+        order = self.sampler if self.batch_sampler is None else self.batch_sampler
+        if self.num_workers == 0 and not sink:
+            return map(load, order)
+        if self.collate_fn is None and _is_finite(order):
+            return self._piped(load, list(order))
+        return self._threaded(load, order)
+
+    def _piped(self, load, order):
         """Through mindspore.dataset, which wants to know the number of columns first."""
-        if len(source) == 0:
+        if len(order) == 0:
             return
-        form = source.batch(0)
+        source = Batches(load, order)
+        form = source.first
         pipe = ds.GeneratorDataset(
             source,
             column_names=[f"column_{number}" for number in range(len(flat_leaves(form)))],
@@ -324,12 +335,12 @@ class DataLoader:
         for leaves in pipe.create_tuple_iterator(num_epochs=1, output_numpy=True):
             yield rebuilt(form, iter(leaves))
 
-    def _threaded(self, source):
-        """A collate_fn may return anything, so its batches stay Python objects."""
+    def _threaded(self, load, order):
+        """A collate_fn may return anything, and a sampler may never end."""
         with ThreadPoolExecutor(self.workers) as pool:
             waiting = deque()
-            for number in range(len(source)):
-                waiting.append(pool.submit(source.batch, number))
+            for chosen in order:
+                waiting.append(pool.submit(load, chosen))
                 if len(waiting) > 2 * self.workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -348,6 +359,14 @@ class DataLoader:
                 samples = []
         if samples and not self.drop_last:
             yield collate(samples)
+
+
+def _is_finite(order):
+    """Whether a sampler says that it ends, and soon enough for a list."""
+    try:
+        return len(order) < 100_000_000
+    except (AttributeError, NotImplementedError, TypeError):
+        return False
 
 
 def columns(*values):
@@ -487,7 +506,10 @@ class Compose:
     """Apply transforms in turn, to PIL images, then to CHW arrays, which end as a Tensor."""
 
     def __init__(self, transforms):
-        self.transforms = list(transforms)
+        # MindSpore's ToTensor divides float images by 255, too.
+        self.transforms = [
+            ToTensor() if type(one) is vision.ToTensor else one for one in transforms
+        ]
         arrays = (vision.ToTensor, PILToTensor, ToDtype)
         on_arrays = (vision.Normalize, vision.RandomErasing, vision.Erase)
         layout_changed = False
@@ -521,6 +543,21 @@ def as_tensor(img):
 def as_array_of(img):
     """A Tensor as an array; a PIL image stays one."""
     return img.asnumpy() if isinstance(img, Tensor) else img
+
+
+class ToTensor(vision.ToTensor):
+    """A PIL image or HWC array as a CHW Tensor: bytes between 0 and 1, other values as they are."""
+
+    def __call__(self, pic):
+        kinds = {"I": np.int32, "I;16": np.int16, "F": np.float32}
+        mode = getattr(pic, "mode", "")
+        array = np.array(pic, kinds.get(mode))
+        if mode == "1":
+            array = array.astype(np.uint8) * 255
+        array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+        if array.dtype == np.uint8:
+            array = array.astype(np.float32) / 255
+        return Tensor(np.ascontiguousarray(array))
 
 
 class PILToTensor:
@@ -819,6 +856,17 @@ class Sequential(_Prefixed, nn.SequentialCell):
             if is_new:
                 self._is_dynamic_name.append(False)
             self.cell_list = list(self._cells.values())
+
+
+class GlobalAvgPool2d(nn.AdaptiveAvgPool2d):
+    """The mean over the last two axes, kept as axes of size 1."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.mean = ops.ReduceMean(keep_dims=True)
+
+    def construct(self, x):
+        return self.mean(x, (-2, -1))
 
 
 class CrossEntropyLoss(nn.CrossEntropyLoss):

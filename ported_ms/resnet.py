@@ -124,7 +124,7 @@ class ResNet(nn.Cell):
         self.layer2 = self._make_stage(block, 128, depths[1], stride=2)
         self.layer3 = self._make_stage(block, 256, depths[2], stride=2)
         self.layer4 = self._make_stage(block, 512, depths[3], stride=2)
-        self.avgpool = ops.ReduceMean(keep_dims=True)
+        self.avgpool = helpers.GlobalAvgPool2d()
         self.fc = nn.Dense(512 * block.expansion, num_classes)
 
         self._init_weights(zero_init_residual)
@@ -179,7 +179,7 @@ class ResNet(nn.Cell):
         x = self.layer2(x)
         x = self.layer3(x)
         x = self.layer4(x)
-        x = self.avgpool(x, (2, 3))
+        x = self.avgpool(x)
         x = ops.flatten(x, start_dim=1)
         return self.fc(x)
 

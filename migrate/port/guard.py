@@ -8,6 +8,7 @@ import builtins
 from migrate.emit.equivalence_guard import Touched, Version, violations
 from migrate.graph_mode.compiled_functions import compiled_names
 from migrate.pipeline.context import Context
+from migrate.resolve.values import is_tensor
 from migrate.syntax.ast_index import nodes_of
 from migrate.table.entry import VERSIONS
 from migrate.table.mindspore_names import MindSporeNames
@@ -50,6 +51,9 @@ def _touched(context: Context) -> Touched:
         for node in nodes_of(context.tree, ast.Import, ast.ImportFrom)
         if _names_library(node, context)
     }
+    # A function that computes with tensors uses torch, whoever made them.
+    kinds = (ast.Name, ast.Subscript, ast.Call, ast.BinOp)
+    lines |= {n.lineno for n in nodes_of(context.tree, *kinds) if is_tensor(context.type(n))}
     classes = _derived_classes(context)
     compiled = {name.rpartition(".")[2] for name in compiled_names(resolution)}
     return Touched(frozenset(lines), classes, frozenset(compiled))

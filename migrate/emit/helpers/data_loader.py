@@ -14,12 +14,18 @@ from migrate.emit.helpers.data_sets import IterableDataset
 
 
 def default_collate(batch):
+    """torch's default_collate: Tensors."""
+    stacked = stacked_arrays(batch)
+    return rebuilt(stacked, map(as_tensor_or_list, flat_leaves(stacked)))
+
+
+def stacked_arrays(batch):
     """Stack samples into one array per field; tuples, lists and dicts keep their form."""
     first = batch[0]
     if isinstance(first, dict):
-        return {key: default_collate([sample[key] for sample in batch]) for key in first}
+        return {key: stacked_arrays([sample[key] for sample in batch]) for key in first}
     if isinstance(first, (tuple, list)):
-        return [default_collate(list(field)) for field in zip(*batch, strict=True)]
+        return [stacked_arrays(list(field)) for field in zip(*batch, strict=True)]
     return np.stack([as_array(sample) for sample in batch])
 
 
@@ -41,6 +47,8 @@ def rebuilt(form, leaves):
     """A batch of the given form, its values taken from an iterator."""
     if isinstance(form, dict):
         return {key: rebuilt(value, leaves) for key, value in form.items()}
+    if type(form) is tuple:
+        return tuple(rebuilt(value, leaves) for value in form)
     if isinstance(form, (tuple, list)):
         return [rebuilt(value, leaves) for value in form]
     return next(leaves)
@@ -56,22 +64,17 @@ def as_tensor_or_list(leaf):
 class Batches:
     """What mindspore.dataset reads: item i is batch i as a flat tuple of arrays."""
 
-    def __init__(self, dataset, indices, collate_fn):
-        self.dataset = dataset
+    def __init__(self, load, indices):
+        self.load = load
         self.indices = indices
-        self.collate_fn = collate_fn
+        self.first = load(indices[0])  # asked for its columns: a random sample is drawn once
 
     def __len__(self):
         return len(self.indices)
 
-    def batch(self, number):
-        chosen = self.indices[number]
-        if isinstance(chosen, (list, tuple)):
-            return self.collate_fn([self.dataset[index] for index in chosen])
-        return self.collate_fn(self.dataset[chosen])
-
     def __getitem__(self, number):
-        return tuple(as_array(leaf) for leaf in flat_leaves(self.batch(int(number))))
+        batch = self.load(self.indices[int(number)]) if number else self.first
+        return tuple(as_array(leaf) for leaf in flat_leaves(batch))
 
 
 class DataLoader:
@@ -105,6 +108,7 @@ class DataLoader:
         self.dataset = dataset
         self.batch_size = batch_size
         self.drop_last = drop_last
+        self.num_workers = num_workers
         self.workers = min(max(num_workers, 1), os.cpu_count())
         self.iterable = isinstance(dataset, IterableDataset)
         if sampler is None and not self.iterable:
@@ -128,21 +132,34 @@ class DataLoader:
     def __iter__(self):
         collate = self.collate_fn
         if collate is None:
-            collate = unchanged if self.batch_size is None else default_collate
-        if self.iterable:
-            batches = self._streamed(collate)
-        else:
-            order = list(self.sampler if self.batch_sampler is None else self.batch_sampler)
-            source = Batches(self.dataset, order, collate)
-            batches = self._piped(source) if self.collate_fn is None else self._threaded(source)
-        for batch in batches:
+            collate = unchanged if self.batch_size is None else stacked_arrays
+        for batch in self._batches(collate):
             yield rebuilt(batch, map(as_tensor_or_list, flat_leaves(batch)))
 
-    def _piped(self, source):
+    def _batches(self, collate):
+        """In turn without workers, as torch does; else ahead of the program that reads them."""
+        if self.iterable:
+            return self._streamed(collate)
+
+        def load(chosen):
+            if isinstance(chosen, (list, tuple)):
+                return collate([self.dataset[index] for index in chosen])
+            return collate(self.dataset[chosen])
+
+        sink = bool(os.environ.get("MS_MIGRATE_DATASET_SINK"))
+        order = self.sampler if self.batch_sampler is None else self.batch_sampler
+        if self.num_workers == 0 and not sink:
+            return map(load, order)
+        if self.collate_fn is None and _is_finite(order):
+            return self._piped(load, list(order))
+        return self._threaded(load, order)
+
+    def _piped(self, load, order):
         """Through mindspore.dataset, which wants to know the number of columns first."""
-        if len(source) == 0:
+        if len(order) == 0:
             return
-        form = source.batch(0)
+        source = Batches(load, order)
+        form = source.first
         pipe = ds.GeneratorDataset(
             source,
             column_names=[f"column_{number}" for number in range(len(flat_leaves(form)))],
@@ -159,12 +176,12 @@ class DataLoader:
         for leaves in pipe.create_tuple_iterator(num_epochs=1, output_numpy=True):
             yield rebuilt(form, iter(leaves))
 
-    def _threaded(self, source):
-        """A collate_fn may return anything, so its batches stay Python objects."""
+    def _threaded(self, load, order):
+        """A collate_fn may return anything, and a sampler may never end."""
         with ThreadPoolExecutor(self.workers) as pool:
             waiting = deque()
-            for number in range(len(source)):
-                waiting.append(pool.submit(source.batch, number))
+            for chosen in order:
+                waiting.append(pool.submit(load, chosen))
                 if len(waiting) > 2 * self.workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -183,6 +200,14 @@ class DataLoader:
                 samples = []
         if samples and not self.drop_last:
             yield collate(samples)
+
+
+def _is_finite(order):
+    """Whether a sampler says that it ends, and soon enough for a list."""
+    try:
+        return len(order) < 100_000_000
+    except (AttributeError, NotImplementedError, TypeError):
+        return False
 
 
 def columns(*values):

@@ -12,7 +12,10 @@ class Compose:
     """Apply transforms in turn, to PIL images, then to CHW arrays, which end as a Tensor."""
 
     def __init__(self, transforms):
-        self.transforms = list(transforms)
+        # MindSpore's ToTensor divides float images by 255, too.
+        self.transforms = [
+            ToTensor() if type(one) is vision.ToTensor else one for one in transforms
+        ]
         arrays = (vision.ToTensor, PILToTensor, ToDtype)
         on_arrays = (vision.Normalize, vision.RandomErasing, vision.Erase)
         layout_changed = False
@@ -49,10 +52,18 @@ def as_array_of(img):
 
 
 class ToTensor(vision.ToTensor):
-    """A PIL image or HWC array as a CHW Tensor between 0 and 1."""
+    """A PIL image or HWC array as a CHW Tensor: bytes between 0 and 1, other values as they are."""
 
     def __call__(self, pic):
-        return Tensor(super().__call__(pic))
+        kinds = {"I": np.int32, "I;16": np.int16, "F": np.float32}
+        mode = getattr(pic, "mode", "")
+        array = np.array(pic, kinds.get(mode))
+        if mode == "1":
+            array = array.astype(np.uint8) * 255
+        array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+        if array.dtype == np.uint8:
+            array = array.astype(np.float32) / 255
+        return Tensor(np.ascontiguousarray(array))
 
 
 class Normalize:

@@ -26,6 +26,14 @@ def name_parameters(module):
         parameter.name = name
 
 
+def set_child(module, name, child):
+    """setattr of a layer; a SequentialCell calls the layers that it lists."""
+    if isinstance(module, nn.SequentialCell) and name in module._cells:
+        module[list(module._cells).index(name)] = child
+    else:
+        setattr(module, name, child)
+
+
 def set_parameter(module, name, data, requires_grad=True):
     """Give a layer another parameter, under the name that the old one has in the whole model."""
     old = getattr(module, name, None)

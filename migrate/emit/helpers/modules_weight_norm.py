@@ -130,6 +130,10 @@ def _unnormed(module, kinds, what):
         if isinstance(module, base):
             weight = module.weight.asnumpy()
             flat = base in (nn.Conv1d, ConvTranspose1d)
+            if type(module).construct is not base.construct:
+                # A class of the program's own: its construct stays, and computes with the weight.
+                norm, plain = normed.__mro__[1], normed.__mro__[3]
+                normed = type(type(module).__name__, (norm, type(module), plain), {})
             return normed, weight.squeeze(2) if flat else weight
     raise NotImplementedError(f"{what} of a {type(module).__name__}")
 

@@ -9,7 +9,6 @@ import libcst as cst
 from migrate.resolve.values import PARAMETER, Value, is_tensor, options_of
 from migrate.rewrite.calls.list_arguments import find_listed
 from migrate.rewrite.cells.buffers import find_stateful_buffers, without_value
-from migrate.rewrite.cells.global_pool import GlobalPools, find_global_pools
 from migrate.rewrite.cells.member_iteration import find_listed_members
 from migrate.rewrite.cells.pool_sizes import find_sized_pools
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
@@ -26,8 +25,6 @@ class CallSites(FileAccess):
         context, tree = self.context, self.context.tree
         self.integer_casts = integer_casts(tree, context)
         self.counted_integers = counted_integers(tree, context, self.integer_casts)
-        # In mint the adaptive operator has torch's own form; elsewhere a mean says it better.
-        self.pools = GlobalPools() if context.spelling.mint else find_global_pools(context)
         self.sized_pools = {} if context.spelling.mint else find_sized_pools(context)
         self.stateful = find_stateful_buffers(tree)
         self.plain_buffers = without_value(tree)

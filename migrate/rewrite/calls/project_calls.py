@@ -9,6 +9,7 @@ import ast
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
+from migrate.pipeline.context import is_module_value
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import UNKNOWN, Instance, options_of
 from migrate.rewrite.calls.call_sites import CallSites
@@ -92,17 +93,20 @@ class ProjectCalls(NodePass):
         helper = asked_by(partner, self.context)
         if helper:
             return updated.with_changes(func=expression(self.spelling.name(f"helpers.{helper}")))
-        axes = self._sites.pools.calls.get(id(partner))
-        if axes is None:
-            unclear = written_to_unknown(partner, self.context)
-            if unclear is not None:
-                self.flag(partner, unclear)
-            return self._by_position(partner, by_name(partner, updated, self.context))
-        spelled = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
-        first = updated.args[0].with_changes(
-            comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        )
-        return updated.with_changes(args=[first, cst.Arg(expression(spelled))])
+        if self._replaces_child(partner):
+            return updated.with_changes(func=expression(self.spelling.name("helpers.set_child")))
+        unclear = written_to_unknown(partner, self.context)
+        if unclear is not None:
+            self.flag(partner, unclear)
+        return self._by_position(partner, by_name(partner, updated, self.context))
+
+    def _replaces_child(self, partner: ast.Call) -> bool:
+        """`setattr(parent, name, nn.Identity())`: a SequentialCell calls the layers it lists."""
+        if not isinstance(partner.func, ast.Name) or partner.func.id != "setattr":
+            return False
+        if len(partner.args) != 3 or ast.unparse(partner.args[0]) == "self":
+            return False
+        return is_module_value(self.context.type(partner.args[2]))
 
     def _is_anyones_state(self, partner: ast.Call) -> bool:
         """`thing.state_dict()` of something unknown, which may be a model: the helpers ask."""

@@ -40,9 +40,7 @@ class SpecialCalls(FileAccess):
         self._names = file.shared(LibraryNames)
 
     def pool(self, partner: ast.Call) -> cst.BaseExpression | None:
-        """Adaptive pools whose input is known: a mean, or a pool with a kernel."""
-        if id(partner) in self._sites.pools.constructors:
-            return expression(f"{self.spelling.name('mindspore.ops.ReduceMean')}(keep_dims=True)")
+        """Adaptive pools whose input is known: a pool with a kernel."""
         kernel = self._sites.sized_pools.get(id(partner))
         if kernel is None:
             return None

@@ -1,0 +1,59 @@
+"""`try: loss = model(x) ... except RuntimeError:`: MindSpore runs operators asynchronously, so that
+an error surfaces behind the try, and raises ValueError or TypeError for RuntimeError.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from migrate.pipeline import becomes, declare, same
+from migrate.resolve.values import is_tensor
+from migrate.rewrite.node_pass import NodePass
+from migrate.syntax.nodes import expression
+from migrate.syntax.text import code
+
+_HELPERS = {"RuntimeError": "helpers.tensor_errors", "Exception": "helpers.any_error"}
+
+
+@declare(
+    phase="rewrite",
+    unit="node",
+    needs=["types"],
+    examples=[
+        becomes(
+            "try:\n    x = x @ x\nexcept RuntimeError:\n    pass",
+            "try:\n    x = x @ x\nexcept helpers.tensor_errors:\n    pass",
+        ),
+        same("try:\n    n = int('3')\nexcept RuntimeError:\n    pass"),
+    ],
+)
+class CaughtErrors(NodePass):
+    """Catches what MindSpore raises, and has operators raise where they are called."""
+
+    def leave_Try(self, original: cst.Try, updated: cst.Try) -> cst.Try:
+        partner = self.partner(original)
+        if not isinstance(partner, ast.Try) or self.is_compiled(self.function):
+            return updated
+        if not any(self._computes(statement) for statement in partner.body):
+            return updated
+        pairs = zip(original.handlers, updated.handlers, strict=True)
+        handlers = [self._handler(old, new) for old, new in pairs]
+        return updated.with_changes(handlers=handlers)
+
+    def _computes(self, statement: ast.stmt) -> bool:
+        """Whether an operator may run in the statement."""
+        return any(
+            isinstance(node, ast.Call | ast.BinOp | ast.Subscript)
+            and is_tensor(self.context.type(node))
+            for node in ast.walk(statement)
+        )
+
+    def _handler(self, old: cst.ExceptHandler, handler: cst.ExceptHandler) -> cst.ExceptHandler:
+        helper = _HELPERS.get(code(old.type)) if old.type is not None else _HELPERS["Exception"]
+        if helper is None:
+            return handler
+        new = expression(self.spelling.name(helper))
+        space = cst.SimpleWhitespace(" ")
+        return handler.with_changes(type=new, whitespace_after_except=space)
