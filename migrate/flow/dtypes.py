@@ -121,12 +121,10 @@ class Dtypes:
         stated = next((k.value for k in node.keywords if k.arg == "dtype"), None)
         if stated is not None:
             return self._dtype(stated)
-        of_tensor = api.startswith("torch.Tensor.") and isinstance(node.func, ast.Attribute)
-        if of_tensor and name in _CASTS and not node.args:
-            return _CASTS[name]
-        if of_tensor and name in ("to", "type") and node.args:
-            receiver = node.func.value if isinstance(node.func, ast.Attribute) else node
-            return self._dtype(node.args[0]) or self.of(receiver)
+        if api.startswith("torch.Tensor.") and isinstance(node.func, ast.Attribute):
+            cast = self._cast(node, node.func.value, name)
+            if cast:
+                return cast
         if name in _WHOLE:
             return "int64"
         if name == "arange":
@@ -138,8 +136,17 @@ class Dtypes:
             return "float32"
         if name in _LIKE and node.args:
             return self.of(node.args[0])
-        if of_tensor and name in _KEEPING and isinstance(node.func, ast.Attribute):
+        method = api.startswith("torch.Tensor.") and isinstance(node.func, ast.Attribute)
+        if method and name in _KEEPING and isinstance(node.func, ast.Attribute):
             return self.of(node.func.value) if len(node.args) < 1 or name in _SHAPING else ""
+        return ""
+
+    def _cast(self, node: ast.Call, receiver: ast.expr, name: str) -> str:
+        """The dtype that `x.float()` and `x.to(...)` give; empty for other methods."""
+        if name in _CASTS and not node.args:
+            return _CASTS[name]
+        if name in ("to", "type") and node.args:
+            return self._dtype(node.args[0]) or self.of(receiver)
         return ""
 
     def _dtype(self, node: ast.expr) -> str:

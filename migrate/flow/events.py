@@ -160,6 +160,13 @@ def _own_definitions(node: ast.AST) -> list[Definition]:
     if isinstance(node, ast.With | ast.AsyncWith):
         parts = [item.optional_vars for item in node.items if item.optional_vars is not None]
         return [d for part in parts for d in _targets(part, None, node, "with")]
+    if isinstance(node, ast.Delete):
+        return [d for target in node.targets for d in _targets(target, None, node, "delete")]
+    return _named_definitions(node)
+
+
+def _named_definitions(node: ast.AST) -> list[Definition]:
+    """Those whose names are no expressions: imports, functions, classes, handlers, patterns."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
         return [Definition(name, node, node, None, "import") for name in names if name != "*"]
@@ -167,8 +174,6 @@ def _own_definitions(node: ast.AST) -> list[Definition]:
         return [Definition(node.name, node, node, None, "definition")]
     if isinstance(node, ast.ExceptHandler) and node.name:
         return [Definition(node.name, node, node, None, "except")]
-    if isinstance(node, ast.Delete):
-        return [d for target in node.targets for d in _targets(target, None, node, "delete")]
     if isinstance(node, ast.match_case):
         captures = [
             n.name

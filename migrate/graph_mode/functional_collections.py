@@ -119,16 +119,18 @@ class _WriteOut(cst.CSTTransformer):
             return self._of_pairs(f"{name}.items()")
         if code(updated_node.func) not in _DICTS or not updated_node.args:
             return updated_node
-        if any(argument.star for argument in updated_node.args):
-            return updated_node
-        if all(argument.keyword is not None for argument in updated_node.args):
-            items = [
-                f'"{a.keyword.value}": {code(a.value)}' for a in updated_node.args if a.keyword
-            ]
+        return self._dict(updated_node) or updated_node
+
+    def _dict(self, call: cst.Call) -> cst.BaseExpression | None:
+        """A call of dict as a display; None where its arguments do not tell the items."""
+        if any(argument.star for argument in call.args):
+            return None
+        if all(argument.keyword is not None for argument in call.args):
+            items = [f'"{a.keyword.value}": {code(a.value)}' for a in call.args if a.keyword]
             return expression(f"{{{', '.join(items)}}}")
-        if len(updated_node.args) > 1:
-            return updated_node
-        held = updated_node.args[0].value
+        if len(call.args) > 1:
+            return None
+        held = call.args[0].value
         if isinstance(held, cst.Name) and held.value in self._dicts:
             return self._of_pairs(f"{held.value}.items()")
         if isinstance(held, cst.List | cst.Tuple):
@@ -141,7 +143,7 @@ class _WriteOut(cst.CSTTransformer):
         pairs_given = isinstance(held, cst.ListComp) or (
             isinstance(held, cst.Call) and code(held.func) in ("zip", "enumerate")
         )
-        return self._of_pairs(code(held)) if pairs_given else updated_node
+        return self._of_pairs(code(held)) if pairs_given else None
 
     def _of_pairs(self, pairs: str) -> cst.BaseExpression:
         names = f"{self._key}, {self._value}"

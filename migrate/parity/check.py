@@ -112,6 +112,44 @@ def versions(folder: Path, modes: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
+def _in_isolation(
+    request: Request, folder: Path, suspects: list[localize.Suspect], bad: Comparison, tell: Tell
+) -> list[isolate.Result]:
+    """What the suspects do when they are fed torch's own tensors."""
+    if not suspects or not request.torch or not request.mindspore:
+        return []
+    tell(f"checking {len(suspects)} suspect{'s' if len(suspects) > 1 else ''} in isolation")
+    try:
+        return isolate.run(
+            suspects,
+            folder,
+            mindspore_target=request.mindspore,
+            device=request.device,
+            tolerance=request.tolerance,
+            renames=request.renames,
+            pythons=(request.torch_python, request.ms_python),
+            timeout=request.timeout,
+        )
+    except worker.WorkerError as error:
+        # The finding stands without its proof.
+        bad.notes.append(f"suspects could not be run alone: {error.reason}")
+        return []
+
+
+def _may_be_noise(request: Request, bad: Comparison, results: list[isolate.Result]) -> bool:
+    """Whether the noise is worth another measurement."""
+    # A container that is wrong backward only, while its parts are innocent, may hold a kink.
+    if any(
+        result.guilty and not (result.suspect.own_code and result.suspect.direction == "backward")
+        for result in results
+    ):
+        return False
+    # What differs before the gradients needs a suspect; a kink shows in gradients alone.
+    doubtful = bool(results) or bad.first_stage in ("gradients", "curve")
+    measurable = bool(request.torch) and not request.tolerance.fixed and not bad.error
+    return doubtful and measurable and request.second_look
+
+
 def explain(
     request: Request, folder: Path, comparisons: list[Comparison], tell: Tell
 ) -> tuple[Diagnosis | None, list[Comparison]]:
@@ -124,32 +162,8 @@ def explain(
     # The layers are watched in PyNative, whichever mode it was that differed.
     watched = next((c for c in comparisons if c.layers), bad)
     suspects = localize.forward_suspects(watched) or localize.backward_suspects(watched)
-    results: list[isolate.Result] = []
-    if suspects and request.torch and request.mindspore:
-        tell(f"checking {len(suspects)} suspect{'s' if len(suspects) > 1 else ''} in isolation")
-        try:
-            results = isolate.run(
-                suspects,
-                folder,
-                mindspore_target=request.mindspore,
-                device=request.device,
-                tolerance=request.tolerance,
-                renames=request.renames,
-                pythons=(request.torch_python, request.ms_python),
-                timeout=request.timeout,
-            )
-        except worker.WorkerError as error:
-            # The finding stands without its proof.
-            bad.notes.append(f"suspects could not be run alone: {error.reason}")
-    # A container that is wrong backward only, while its parts are innocent, may hold a kink.
-    unproven = not any(
-        result.guilty and not (result.suspect.own_code and result.suspect.direction == "backward")
-        for result in results
-    )
-    # What differs before the gradients needs a suspect; a kink shows in gradients alone.
-    doubtful = bool(results) or bad.first_stage in ("gradients", "curve")
-    measurable = bool(request.torch) and not request.tolerance.fixed and not bad.error
-    if unproven and doubtful and measurable and request.second_look:
+    results = _in_isolation(request, folder, suspects, bad, tell)
+    if _may_be_noise(request, bad, results):
         tell("no layer is guilty in isolation: measuring the noise again, with more runs")
         comparisons, explained = _second_look(request, folder, comparisons)
         bad = next((c for c in comparisons if not c.ok), None)

@@ -22,7 +22,12 @@ def assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
         plans.handled.add(id(backward.loss))
     if backward.others:
         _claim_each(plan, calls, plans)
-        return
+    else:
+        _assign_updates(plan, calls, plans)
+
+
+def _assign_updates(plan: StepPlan, calls: Calls, plans: Plans) -> None:
+    """The statements around the backward pass: steps, zero_grad, unscaling, clipping."""
     for statement, call, name in calls.steps:
         if name == plan.optimizer and _is_near(statement, plan):
             _note(plans, statement, call, "step", plan, name)
@@ -42,7 +47,7 @@ def assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
     if plan.on_parameters:
         return  # clipped where they lie
     for statement, call, kind in calls.clips:
-        if statement.lineno > backward.statement.lineno and _is_near(statement, plan):
+        if statement.lineno > plan.backward.statement.lineno and _is_near(statement, plan):
             listed = call.args[0] if call.args else call.keywords[0].value
             whole = clips_all(listed, plan.optimizer, plans.models, plan.running)
             _note(plans, statement, call, kind, plan, "" if whole else "some")

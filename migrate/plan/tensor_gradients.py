@@ -92,6 +92,24 @@ def _named(plan: InputGradients, taken: set[str]) -> InputGradients:
 # x.grad ------------------------------------------------------------------------------------------
 
 
+def _is_apart(backward: Backward, calls: Calls) -> bool:
+    """A plain backward pass whose gradients no optimizer is given."""
+    if len(calls.backwards) > 1 and not _is_followed_by_clearing(backward, calls):
+        return False
+    if len(calls.backwards) == 1 and (calls.steps or calls.scaled_steps):
+        return False
+    return not (backward.scaler or backward.call.args or backward.retains)
+
+
+def _is_overtaken(reads: list[ast.Attribute], backward: Backward, calls: Calls) -> bool:
+    """Whether another backward pass stands between this one and a read of the gradient."""
+    return any(
+        b.statement.lineno > backward.statement.lineno and n.lineno > b.statement.lineno
+        for b in calls.backwards
+        for n in reads
+    )
+
+
 def _of_backward(
     backward: Backward, calls: Calls, home: Home, context: Context
 ) -> InputGradients | None:
@@ -101,18 +119,10 @@ def _of_backward(
     names = [name for name in names if _is_cleared(name, backward, home)]
     if not names or len(names) < len({ast.unparse(node.value) for node in looked_at}):
         return None
-    if len(calls.backwards) > 1 and not _is_followed_by_clearing(backward, calls):
-        return None
-    if len(calls.backwards) == 1 and (calls.steps or calls.scaled_steps):
-        return None
-    if backward.scaler or backward.call.args or backward.retains:
+    if not _is_apart(backward, calls):
         return None
     later = [n for n in looked_at if n.lineno > backward.statement.lineno]
-    if not later or any(
-        b.statement.lineno > backward.statement.lineno and n.lineno > b.statement.lineno
-        for b in calls.backwards
-        for n in later
-    ):
+    if not later or _is_overtaken(later, backward, calls):
         return None
     try:
         plan = plan_gradients(

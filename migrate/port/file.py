@@ -20,7 +20,7 @@ from migrate.plan.project_flags import formats_numbers
 from migrate.port.guard import check_equivalence
 from migrate.port.passes import lower_file, run_passes, run_source_passes
 from migrate.project import ReadProblem, SourceFile, parse
-from migrate.resolve import Resolver
+from migrate.resolve import FileResolution, Resolver
 from migrate.resolve.members import class_is_module
 from migrate.rewrite.names.import_findings import import_findings
 from migrate.syntax.ast_index import nodes_of
@@ -95,37 +95,21 @@ def port_file(
     assert resolution.scope is not None
     tree = resolution.scope.tree
     if _imports_any(tree, ("mindspore",)):
-        # Already ported: only what still names torch can need work; methods are MindSpore's own.
-        resolution.usages = [
-            usage
-            for usage in resolution.usages
-            if usage.form != "unknown" and not usage.api.startswith(_MEMBERS)
-        ]
+        _drop_members(resolution)
     found = import_findings(tree, source, resolver.modules)
     roots = resolver.modules.table.roots
     # A class that derives from a Module of another file has a forward, if nothing else of torch.
     derived = any(class_is_module(cls) for cls in resolution.scope.classes)
     if not resolution.usages and not derived and not found and not _imports_any(tree, roots):
         return PortedFile(source, text, changed=text != original)
-    deep = too_deep(tree)
+    deep = _deep_expression(source, tree)
     if deep is not None:
-        reason = f"an expression has more than {DEEPEST_CHAIN:,} operands"
-        step = "split it, or build the sum in a loop; the file was left as it is"
-        finding = make_finding("MS208", source.path, reason, step, line=deep.lineno)
-        return PortedFile(source, original, problem=finding, usages=len(resolution.usages))
+        return PortedFile(source, original, problem=deep, usages=len(resolution.usages))
     spelling = ImportPlanner(taken=bound_names(tree, resolver), helper_import=helper_import)
     spelling.mint = mint
     spelling.quote = '"' if text.count('"') > text.count("'") else "'"
-    context = Context(
-        resolution,
-        resolver.modules,
-        resolver.modules.table,
-        spelling,
-        helper_index(),
-        dict(input_shapes or {}),
-    )
-    context.interpreter = resolver.interpreter
-    context.text, context.lines = text, text.split("\n")
+    context = _context(resolver, resolution, spelling, text)
+    context.input_shapes = dict(input_shapes or {})
     context.import_findings = found
     try:
         code = run_passes(text, context, passes)
@@ -147,14 +131,7 @@ def port_file(
         return _left_as_it_is(source, original, context, error)
     used = used_helpers(context.ported_tree or ast.parse(code))
     helpers = [name for name in spelling.helpers if name in used]
-    code, uncompiled = mark_classes(code, context)
-    if uncompiled or changes_settings(context):
-        code = with_helper_import(code, helper_import, helpers)
-        helpers.append(WATCH_SETTINGS)
-    if formats_numbers(text):
-        reason = "tensors of one value take a number's format"
-        code = with_helper_import(code, helper_import, helpers, reason)
-        helpers.append("formatted_tensors")
+    code = _with_installed(code, context, helper_import, helpers)
     return PortedFile(
         source,
         code,
@@ -177,6 +154,50 @@ def _left_as_it_is(source: SourceFile, text: str, context: Context, error: Excep
 def _at_source(finding: Finding, lowered: Lowered) -> Finding:
     """The finding with the line of the file as it was before anything was lowered."""
     return replace(finding, line=lowered.source_line(finding.line)) if lowered.lines else finding
+
+
+def _deep_expression(source: SourceFile, tree: ast.Module) -> Finding | None:
+    """An expression that libcst cannot walk."""
+    deep = too_deep(tree)
+    if deep is None:
+        return None
+    reason = f"an expression has more than {DEEPEST_CHAIN:,} operands"
+    step = "split it, or build the sum in a loop; the file was left as it is"
+    return make_finding("MS208", source.path, reason, step, line=deep.lineno)
+
+
+def _with_installed(code: str, context: Context, helper_import: str, helpers: list[str]) -> str:
+    """The code with an import of the helpers that take effect when they are imported."""
+    code, uncompiled = mark_classes(code, context)
+    if uncompiled or changes_settings(context):
+        code = with_helper_import(code, helper_import, helpers)
+        helpers.append(WATCH_SETTINGS)
+    if formats_numbers(context.text):
+        reason = "tensors of one value take a number's format"
+        code = with_helper_import(code, helper_import, helpers, reason)
+        helpers.append("formatted_tensors")
+    return code
+
+
+def _drop_members(resolution: FileResolution) -> None:
+    """Of a file that is ported already, only what still names torch can need work; methods are
+    MindSpore's own.
+    """
+    resolution.usages = [
+        usage
+        for usage in resolution.usages
+        if usage.form != "unknown" and not usage.api.startswith(_MEMBERS)
+    ]
+
+
+def _context(
+    resolver: Resolver, resolution: FileResolution, spelling: ImportPlanner, text: str
+) -> Context:
+    modules = resolver.modules
+    context = Context(resolution, modules, modules.table, spelling, helper_index())
+    context.interpreter = resolver.interpreter
+    context.text, context.lines = text, text.split("\n")
+    return context
 
 
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:

@@ -103,20 +103,29 @@ def _isinstance(state: Statements, name: ast.Name, classes: ast.expr, truth: boo
     if current is None:
         return
     names = {value.name for value in wanted if isinstance(value, External)}
-    if truth:
-        held = [option for option in options_of(current) if _is_sequence(option, names)]
-        narrowed: Value = UNKNOWN
-        for option in held:  # with what it holds
-            narrowed = join(narrowed, option)
-        for value in wanted:
-            if held and isinstance(value, External) and value.name in _SEQUENCES:
-                continue
-            made = as_instance(value)
-            if made is UNKNOWN and value is UNKNOWN:
-                return
-            narrowed = join(narrowed, made)
+    narrowed = _instances_of(current, wanted, names) if truth else _none_of(current, names)
+    if narrowed is not None:
         state.frame.locals[name.id] = narrowed
-        return
+
+
+def _instances_of(current: Value, wanted: list[Value], names: set[str]) -> Value | None:
+    """The value where the test holds; None where a class is unknown."""
+    held = [option for option in options_of(current) if _is_sequence(option, names)]
+    narrowed: Value = UNKNOWN
+    for option in held:  # with what it holds
+        narrowed = join(narrowed, option)
+    for value in wanted:
+        if held and isinstance(value, External) and value.name in _SEQUENCES:
+            continue
+        made = as_instance(value)
+        if made is UNKNOWN and value is UNKNOWN:
+            return None
+        narrowed = join(narrowed, made)
+    return narrowed
+
+
+def _none_of(current: Value, names: set[str]) -> Value | None:
+    """The value where the test does not hold; None where that tells nothing."""
     options = [
         o
         for o in options_of(current)
@@ -124,9 +133,10 @@ def _isinstance(state: Statements, name: ast.Name, classes: ast.expr, truth: boo
         and not _is_sequence(o, names)
     ]
     if not options and any(_is_sequence(o, names) for o in options_of(current)):
-        state.frame.locals[name.id] = UNKNOWN  # nobody in view comes this way
+        return UNKNOWN  # nobody in view comes this way
     if options and len(options) < len(options_of(current)):
-        state.frame.locals[name.id] = options[0] if len(options) == 1 else Union(tuple(options))
+        return options[0] if len(options) == 1 else Union(tuple(options))
+    return None
 
 
 _SEQUENCES = frozenset({"builtins.list", "builtins.tuple", "builtins.dict"})

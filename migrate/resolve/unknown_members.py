@@ -24,6 +24,26 @@ from migrate.resolve.values import (
 class UnknownMembers(Members):
     """The members that Members leaves open."""
 
+    def _as_member_of(self, cls: str, kind: Value, node: ast.Attribute, form: str) -> Value:
+        """Take the unknown value for one of a class from here on."""
+        value, api = self.of_library(cls, node.attr, kind)
+        self.believe(node.value, kind)
+        self.record(node, api, "call" if form == "call" else "attribute")
+        return value
+
+    def _is_surely_tensors(self, node: ast.Attribute, called: ast.Call | None) -> bool:
+        """Whether only a tensor has this member, or the call can only mean a tensor's."""
+        name = node.attr
+        if name in DISTINCTIVE:
+            return True
+        if called is None or not self._is_tensor_method(name):
+            return False
+        return says_tensor(called) or (
+            self._inside_module()
+            and name not in PYTHON_METHODS
+            and not self._is_called_here(node.value)
+        )
+
     def of_unknown(self, node: ast.Attribute, form: str) -> Value:
         """A method on something unknown: a tensor if only tensors have it, or if a Module's
         method says so.
@@ -34,39 +54,18 @@ class UnknownMembers(Members):
         called = self.calling.get(node)
         training = says_training(node, form)
         if training:
-            value, api = self.of_library(training, name, instance(training))
-            self.believe(node.value, instance(training))
-            self.record(node, api, "call" if form == "call" else "attribute")
-            return value
+            return self._as_member_of(training, instance(training), node, form)
         fits = called is None or self._could_be_tensors(name, called)
-        if (name in DISTINCTIVE and fits) or (
-            called is not None
-            and fits
-            and self._is_tensor_method(name)
-            and (
-                says_tensor(called)
-                or (
-                    self._inside_module()
-                    and name not in PYTHON_METHODS
-                    and not self._is_called_here(node.value)
-                )
-            )
-        ):
+        if fits and self._is_surely_tensors(node, called):
             # Of an unknown value this is asked where parameters are chosen or frozen.
             asks = name == "requires_grad"
             cls, kind = ("torch.nn.Parameter", PARAMETER) if asks else ("torch.Tensor", TENSOR)
-            self.believe(node.value, kind)
-            value, api = self.of_library(cls, name, kind)
-            self.record(node, api, "call" if form == "call" else "attribute")
-            return value
+            return self._as_member_of(cls, kind, node, form)
         row = self.table.get(f"torch.nn.Module.{name}") if form == "call" else None
         if name == "_modules":  # nothing else has such a member
             row = self.table.get("torch.nn.Module._modules")
         if row is not None and (self._is_called_here(node.value) or says_module(node)):
-            self.believe(node.value, MODULE)
-            value, api = self.of_library("torch.nn.Module", name, MODULE)
-            self.record(node, api, "call" if form == "call" else "attribute")
-            return value
+            return self._as_member_of("torch.nn.Module", MODULE, node, form)
         if row is not None and name in MODULE_METHODS:
             self.record(node, f"torch.nn.Module.{name}", "unknown")
         elif (

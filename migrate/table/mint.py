@@ -154,48 +154,71 @@ def _facts(
     rest = list(mint.parameters[1:] if kind == "method" else mint.parameters)
     if all(p.kind in ("varargs", "varkwargs") for p in torch.parameters) and not rest:
         return {}  # torch.nn.Tanh takes anything and uses nothing
-    known = {p.name: p for p in rest}
-    rename = {old: new for old, new in own.get("rename", {}).items() if old in torch.names}
-    drop = {*form.drop, *own.get("drop", ())} & set(torch.names)
-    refuse = {n: why for n, why in form.refuse.items() if n in PLACING and n not in drop}
-    refuse |= {n: why for n, why in own.get("refuse", {}).items() if n in torch.names}
-    pin: dict[str, str] = dict(own.get("pin", {}))
-    settled = {*pin, *own.get("like", ())}
-    need: list[str] = []
-    for parameter in torch.parameters:
-        if parameter.name in drop or parameter.name in refuse:
-            continue
-        target = known.get(rename.get(parameter.name, parameter.name))
-        if target is None:
-            if parameter.required or parameter.kind in ("varargs", "varkwargs"):
-                return None
-            refuse[parameter.name] = _LACKS
-        elif (target.kind == "varargs") != (parameter.kind == "varargs"):
-            return None
-        elif parameter.default == REQUIRED or {parameter.name, target.name} & settled:
-            continue
-        elif target.required and parameter.default == "None":
-            need.append(parameter.name)
-        elif _default_differs(parameter, target):
-            pin[target.name] = parameter.default
-    sure = {rename.get(p.name, p.name) for p in torch.parameters if p.required or p.name in need}
-    if not _in_order(torch, rest, rename) or any(
-        p.required and p.name not in {*sure, *pin} for p in rest
-    ):
+    fit = _Fit(torch, rest, form, own)
+    if not all(map(fit.takes, torch.parameters)) or not fit.is_complete():
         return None
-    facts: dict[str, Any] = {
-        "rename": rename,
-        "pin": pin,
-        "drop": tuple(name for name in torch.names if name in drop),
-        "refuse": refuse,
-        "values": {n: v for n, v in own.get("values", {}).items() if n in torch.names},
-        "need": tuple(need),
-        "floats": tuple(name for name in own.get("floats", ()) if name in torch.names),
-        # Dropped where the call is seen, since it changes nothing there; an object that is passed
-        # on may be given it.
-        "takes": tuple(name for name in torch.names if name in drop and name in known),
-    }
-    return {key: value for key, value in facts.items() if value}
+    return fit.facts()
+
+
+class _Fit:
+    """torch's parameters put one by one to those of mint."""
+
+    def __init__(
+        self, torch: Signature, mint: list[Parameter], form: Overload, own: Mapping[str, Any]
+    ) -> None:
+        names = torch.names
+        self._torch, self._mint, self._own = torch, mint, own
+        self._known = {p.name: p for p in mint}
+        self._rename = {old: new for old, new in own.get("rename", {}).items() if old in names}
+        self._drop = {*form.drop, *own.get("drop", ())} & set(names)
+        self._refuse = {
+            n: why for n, why in form.refuse.items() if n in PLACING and n not in self._drop
+        }
+        self._refuse |= {n: why for n, why in own.get("refuse", {}).items() if n in names}
+        self._pin: dict[str, str] = dict(own.get("pin", {}))
+        self._settled = {*self._pin, *own.get("like", ())}
+        self._need: list[str] = []
+
+    def takes(self, parameter: Parameter) -> bool:
+        """Whether mint has something for a parameter; notes what is renamed, pinned or refused."""
+        if parameter.name in self._drop or parameter.name in self._refuse:
+            return True
+        target = self._known.get(self._rename.get(parameter.name, parameter.name))
+        if target is None:
+            self._refuse[parameter.name] = _LACKS
+            return not parameter.required and parameter.kind not in ("varargs", "varkwargs")
+        if (target.kind == "varargs") != (parameter.kind == "varargs"):
+            return False
+        if parameter.default == REQUIRED or {parameter.name, target.name} & self._settled:
+            return True
+        if target.required and parameter.default == "None":
+            self._need.append(parameter.name)
+        elif _default_differs(parameter, target):
+            self._pin[target.name] = parameter.default
+        return True
+
+    def is_complete(self) -> bool:
+        """Whether every argument that mint requires is given, in its order."""
+        given = [p for p in self._torch.parameters if p.required or p.name in self._need]
+        sure = {self._rename.get(p.name, p.name) for p in given} | set(self._pin)
+        missing = any(p.required and p.name not in sure for p in self._mint)
+        return not missing and _in_order(self._torch, self._mint, self._rename)
+
+    def facts(self) -> dict[str, Any]:
+        names, own = self._torch.names, self._own
+        facts: dict[str, Any] = {
+            "rename": self._rename,
+            "pin": self._pin,
+            "drop": tuple(name for name in names if name in self._drop),
+            "refuse": self._refuse,
+            "values": {n: v for n, v in own.get("values", {}).items() if n in names},
+            "need": tuple(self._need),
+            "floats": tuple(name for name in own.get("floats", ()) if name in names),
+            # Dropped where the call is seen, since it changes nothing there; an object that is
+            # passed on may be given it.
+            "takes": tuple(name for name in names if name in self._drop and name in self._known),
+        }
+        return {key: value for key, value in facts.items() if value}
 
 
 def _default_differs(torch: Parameter, mint: Parameter) -> bool:

@@ -164,12 +164,22 @@ def _gradient_plan(trial: Trial, expected: Any, actual: Any, leaves: list[Any]) 
     ]
     if any(not torch.isfinite(g).all() for g in wanted):
         return None
+    given = _cotangents(actual, process, chosen, weights)
+    return None if given is None else (places, wanted, given)
+
+
+def _cotangents(
+    actual: Any, process: Callable[[Any], Any], chosen: list[int], weights: list[Any]
+) -> list[Any] | None:
+    """What MindSpore's raw outputs are given: the gradient of the processing at them."""
+    import torch
+
     raw = [
         o.requires_grad_(True) if torch.is_tensor(o) and o.is_floating_point() else o
         for o in flat(actual)
     ]
     processed = [o for place, o in enumerate(flat(process(_like(actual, raw)))) if place in chosen]
-    if len(processed) != len(outputs) or not all(map(_differentiable, processed)):
+    if len(processed) != len(chosen) or not all(map(_differentiable, processed)):
         return None
     real = [o for o in raw if torch.is_tensor(o) and o.requires_grad]
     cotangents = torch.autograd.grad(processed, real, weights, allow_unused=True)
@@ -177,7 +187,7 @@ def _gradient_plan(trial: Trial, expected: Any, actual: Any, leaves: list[Any]) 
     found = iter(cotangents)
     for leaf in raw:
         given.append(next(found) if torch.is_tensor(leaf) and leaf.requires_grad else None)
-    return places, wanted, given
+    return given
 
 
 def _gradient(plan: Any, ported: Callable[..., Any], arguments: list[Any]) -> str:

@@ -119,6 +119,29 @@ def _layer(
     tried: bool,
 ) -> Diagnosis:
     layer = suspect.layer
+    sentence = _sentence(suspect)
+    if guilty is not None:
+        sentence += " Confirmed in isolation: fed torch's own tensors, it still differs."
+    elif tried:
+        sentence += " In isolation it agrees, so the cause lies in how its inputs came about."
+    stage = "layers" if suspect.direction == "forward" else "gradients"
+    kind = "own code" if suspect.own_code else "layer"
+    found = _at(watched, layer.path, stage, kind, sentence, guilty is not None)
+    if suspect.own_code:
+        _place_code(found, watched, suspect)
+    if suspect.direction == "backward":
+        found.kind = f"backward of {found.kind}"
+    found.innocent = innocent
+    if bad.error is not None:
+        found.hints.append(
+            f"MindSpore then stops in {bad.stopped_in or 'the model'}: {bad.error['what']}"
+        )
+    return found
+
+
+def _sentence(suspect: Suspect) -> str:
+    """What is wrong, and where."""
+    layer = suspect.layer
     direction = "output" if suspect.direction == "forward" else "gradient"
     judgement = layer.worst if suspect.direction == "forward" else _worst_slope(layer)
     where = layer.name
@@ -141,39 +164,21 @@ def _layer(
             f"{'inputs agree' if direction == 'output' else 'upstream gradient agrees'}"
         )
         sentence += f", its {direction} {judgement.problem or 'differs'}."
-    if guilty is not None:
-        sentence += " Confirmed in isolation: fed torch's own tensors, it still differs."
-    elif tried:
-        sentence += " In isolation it agrees, so the cause lies in how its inputs came about."
-    stage = "layers" if suspect.direction == "forward" else "gradients"
-    found = _at(
-        watched,
-        layer.path,
-        stage,
-        "own code" if suspect.own_code else "layer",
-        sentence,
-        guilty is not None,
-    )
-    if suspect.own_code:
-        ours, theirs = watched.modules[layer.path], watched.other_modules[layer.other_path]
-        found.torch_place, found.mindspore_place = (
-            str(ours.forward or ""),
-            str(theirs.forward or ""),
-        )
-        if suspect.before is not None:
-            found.torch_place = str(suspect.before.called or found.torch_place)
-            found.mindspore_place = str(suspect.before.other_called or found.mindspore_place)
-        first = suspect.after.called if suspect.after is not None else None
-        last = suspect.before.called if suspect.before is not None else None
-        _explain(found, provenance.of_code(first or ours.forward, last, theirs.forward))
-    if suspect.direction == "backward":
-        found.kind = f"backward of {found.kind}"
-    found.innocent = innocent
-    if bad.error is not None:
-        found.hints.append(
-            f"MindSpore then stops in {bad.stopped_in or 'the model'}: {bad.error['what']}"
-        )
-    return found
+    return sentence
+
+
+def _place_code(found: Diagnosis, watched: Comparison, suspect: Suspect) -> None:
+    """The lines of the module's own code that made the difference."""
+    layer = suspect.layer
+    ours, theirs = watched.modules[layer.path], watched.other_modules[layer.other_path]
+    found.torch_place = str(ours.forward or "")
+    found.mindspore_place = str(theirs.forward or "")
+    if suspect.before is not None:
+        found.torch_place = str(suspect.before.called or found.torch_place)
+        found.mindspore_place = str(suspect.before.other_called or found.mindspore_place)
+    first = suspect.after.called if suspect.after is not None else None
+    last = suspect.before.called if suspect.before is not None else None
+    _explain(found, provenance.of_code(first or ours.forward, last, theirs.forward))
 
 
 def _worst_slope(layer: Layer) -> hints.Judgement:

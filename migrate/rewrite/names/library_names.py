@@ -27,6 +27,9 @@ _ANNOTATIONS = {"torch.Size": "tuple", "torch.device": "str"}
 _OLD_TENSOR = re.compile(r"torch\.(cuda\.)?[A-Z]\w+Tensor")  # torch.FloatTensor
 
 
+_CALLABLE = frozenset({"class", "function", "method", "context", "decorator"})
+
+
 class LibraryNames(FileAccess):
     """Spells the names that rows of the table give, and refuses those that have none."""
 
@@ -92,11 +95,13 @@ class LibraryNames(FileAccess):
             return cst.Name("None")
         if usage.form == "value" and main.emit.startswith("("):
             return fill(main.emit, {}, self.spelling.name)  # _BatchNorm: all that derive from it
-        if entry.kind in ("class", "function", "method", "context", "decorator") and usage.form in (
-            "value",
-            "base",
-        ):
+        if entry.kind in _CALLABLE and usage.form in ("value", "base"):
             return expression(self.value(usage, entry))
+        return self._by_row(usage, entry)
+
+    def _by_row(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
+        """The name that the row gives."""
+        main = entry.main
         if main.mint and self.spelling.mint:
             return expression(self.spelling.name(main.mint))
         if main.mindspore:

@@ -163,44 +163,44 @@ class InsertSteps(NodePass):
             and not any(self._steps.statement(node) in self._steps.before for node in original)
         ):
             return updated
-        region: dict[int, list[StepPlan]] = {}
-        for plan in plans:
-            for statement in plan.region:
-                region.setdefault(id(statement), []).append(plan)
-        later = {id(s): plan for plan in plans for s in plan.later}
-        inside: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
-        behind: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
-        body: list[cst.BaseStatement] = []
-        starts: dict[int, int] = {}
+        block = _Block(plans)
         for node in original:
-            partner = self._steps.statement(node)
-            statements = self._steps.produced.get(node, [])
-            body += self._steps.before.pop(partner, [])
-            if id(partner) in region:
-                if any(partner is one for plan in plans for one in plan.detached):
-                    body += self._for_data(partner, statements)
-                for plan in region[id(partner)]:
-                    starts.setdefault(id(plan), len(body))
-                    inside[id(plan)] += [*statements, *snapshots(plan, partner)]
-            elif id(partner) in later:
-                plan = later[id(partner)]
-                behind[id(plan)] += renamed(plan, partner, statements)
-            elif self._plans_at(node):
-                plan, *others = self._plans_at(node)
-                made = self._step(plan, inside[id(plan)], statements)
-                for other in others:
-                    made = self._in_either(plan, other, inside[id(other)], statements)
-                start = starts.get(id(plan), len(body))
-                here = [*plan.region, plan.backward.statement]
-                body[start:start] = (
-                    self._steps.before.pop(plan.anchor, []) if plan.anchor in here else []
-                )
-                body += [*made, *behind[id(plan)]]
-                if plan.host is not None:
-                    body += statements
-            else:
-                body += statements
-        return body
+            self._place(block, node)
+        return block.body
+
+    def _place(self, block: _Block, node: cst.CSTNode) -> None:
+        """Put what a statement has become where it belongs."""
+        partner = self._steps.statement(node)
+        statements = self._steps.produced.get(node, [])
+        block.body += self._steps.before.pop(partner, [])
+        if partner in block.region:
+            if partner in block.detached:
+                block.body += self._for_data(partner, statements)
+            for plan in block.region[partner]:
+                block.starts.setdefault(id(plan), len(block.body))
+                block.inside[id(plan)] += [*statements, *snapshots(plan, partner)]
+        elif partner in block.later:
+            plan = block.later[partner]
+            block.behind[id(plan)] += renamed(plan, partner, statements)
+        elif self._plans_at(node):
+            self._place_step(block, node, statements)
+        else:
+            block.body += statements
+
+    def _place_step(
+        self, block: _Block, node: cst.CSTNode, statements: list[cst.BaseStatement]
+    ) -> None:
+        """The backward pass: its function in front of the first statement, gradients here."""
+        plan, *others = self._plans_at(node)
+        made = self._step(plan, block.inside[id(plan)], statements)
+        for other in others:
+            made = self._in_either(plan, other, block.inside[id(other)], statements)
+        start = block.starts.get(id(plan), len(block.body))
+        if plan.anchor in (*plan.region, plan.backward.statement):
+            block.body[start:start] = self._steps.before.pop(plan.anchor, [])
+        block.body += [*made, *block.behind[id(plan)]]
+        if plan.host is not None:
+            block.body += statements
 
     def _for_data(
         self, partner: ast.AST | None, statements: list[cst.BaseStatement]
@@ -282,6 +282,23 @@ class InsertSteps(NodePass):
             return []
         plans = [plan for block in self._steps.plans.by_block.values() for plan in block]
         return [special[1], *(p for p in plans if p.instead is special[1])]
+
+
+class _Block:
+    """A block of statements on its way to one with steps in it."""
+
+    def __init__(self, plans: list[StepPlan]) -> None:
+        self.body: list[cst.BaseStatement] = []
+        self.region: dict[ast.AST | None, list[StepPlan]] = {}
+        for plan in plans:
+            for statement in plan.region:
+                self.region.setdefault(statement, []).append(plan)
+        self.later: dict[ast.AST | None, StepPlan] = {s: p for p in plans for s in p.later}
+        self.detached: set[ast.AST] = {s for plan in plans for s in plan.detached}
+        # By the id of the plan: the statements of its function, those behind it, where it starts.
+        self.inside: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
+        self.behind: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
+        self.starts: dict[int, int] = {}
 
 
 def _statements(result: Any) -> list[Any]:

@@ -165,6 +165,22 @@ class Writes(NodePass):
                 self.flag(place, Refusal(reason, step, "MS403"), usage.api if usage else "")
         self._effects.in_place.clear()
 
+    def _to_member(
+        self, original: cst.Assign, updated: cst.Assign, target: cst.Attribute
+    ) -> cst.BaseSmallStatement | None:
+        """A write to a parameter, to the data of a tensor, or to a setting of a layer."""
+        if len(updated.targets) == 1 and self._replaces_parameter(original, target):
+            assert isinstance(updated.value, cst.Call)
+            return replaced_parameter(target, updated.value, self.spelling)
+        if self._sets_data(original):
+            self.context.ported += 1
+            return self._set_data(updated)
+        if original not in self._settings:
+            return None
+        self.context.ported += 1
+        parts = {"self": target.value, "value": updated.value}
+        return cst.Expr(fill(self._settings[original], parts, self.spelling.name))
+
     def propose_Assign(
         self, original: cst.Assign, updated: cst.Assign
     ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
@@ -178,20 +194,11 @@ class Writes(NodePass):
             return updated
         if self._effects.bare(value) is not value:
             updated = updated.with_changes(value=self._effects.bare(value))
-        if len(updated.targets) == 1:
-            target = updated.targets[0].target
-            if self._replaces_parameter(original, target):
-                assert isinstance(target, cst.Attribute)
-                assert isinstance(updated.value, cst.Call)
-                return replaced_parameter(target, updated.value, self.spelling)
-        if isinstance(updated.targets[0].target, cst.Attribute) and self._sets_data(original):
-            self.context.ported += 1
-            return self._set_data(updated)
         target = updated.targets[0].target
-        if original in self._settings and isinstance(target, cst.Attribute):
-            self.context.ported += 1
-            parts = {"self": target.value, "value": updated.value}
-            return cst.Expr(fill(self._settings[original], parts, self.spelling.name))
+        if isinstance(target, cst.Attribute):
+            member = self._to_member(original, updated, target)
+            if member is not None:
+                return member
         new = updated is not original
         if new and assigns_itself(updated) and not assigns_itself(original):
             return cst.RemoveFromParent()  # x = x.to(device)
