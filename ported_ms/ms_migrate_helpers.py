@@ -20,7 +20,7 @@ from PIL import Image
 from collections import OrderedDict, deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from mindspore import Parameter, Tensor, communication, nn, ops
+from mindspore import Parameter, ParameterTuple, Tensor, communication, nn, ops
 from mindspore._c_expression import run_backward
 from mindspore.dataset import vision
 from mindspore.experimental import optim
@@ -1109,7 +1109,36 @@ class MappedOptimizer(optim.Optimizer):
 
     def moments(self, name, init="zeros"):
         """A Parameter for each parameter, to remember something in."""
-        return self.parameters.clone(prefix=name, init=init)
+        made = self.parameters.clone(prefix=name, init=init)
+        kinds = vars(self).setdefault("_moment_kinds", {})
+        kinds[id(made)] = (name, init)
+        return made
+
+    def add_param_group(self, param_group):
+        """One more group; its parameters have taken no step yet."""
+        if "hyper_map" not in vars(self):  # the groups that the optimizer is made with
+            return super().add_param_group(param_group)
+        taken = int(self.state_step.asnumpy())
+        size = len(self.parameters)
+        counts = vars(self).get("_steps_taken") or [taken] * size
+        groups = [{"params": list(self.parameters)}, param_group]
+        super().add_param_group(named_apart(groups)[1])
+        new = ParameterTuple(self.parameters[size:])
+        self.parameters = ParameterTuple(self.parameters)
+        kinds = vars(self).get("_moment_kinds", {})
+        for attribute, row in list(vars(self).items()):
+            if id(row) in kinds and len(row) == size:
+                name, init = kinds[id(row)]
+                longer = ParameterTuple((*row, *new.clone(prefix=name, init=init)))
+                kinds[id(longer)] = (name, init)
+                setattr(self, attribute, longer)
+        if hasattr(self, "beta1s"):
+            beta = self.param_groups[-1]["betas"][0]
+            name = f"beta1_group_{len(self.beta1s)}"
+            self.beta1s.append(Parameter(Tensor(beta, mindspore.float32), name=name))
+        if taken or any(counts):
+            object.__setattr__(self, "_steps_taken", [*counts, *[0] * len(new)])
+        return None
 
     def __call__(self, gradients):
         return apply_to_reached(self, gradients, super().__call__)
@@ -1446,8 +1475,11 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
 
     Defined anew every epoch, the step still compiles once: it is built again only when a value
     that Graph mode takes for a constant is another one. Optimizers compile themselves in both
-    modes, and would take gradients in a plain tuple for constants: hence mutable.
+    modes, and would take gradients in a plain tuple for constants: hence mutable. Weights may be a
+    function that lists them, where an optimizer is made or gets parameters later.
     """
+    if callable(weights):
+        return _with_current(fn, grad_position, weights, has_aux)
 
     def built(whole):
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
@@ -1563,6 +1595,20 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values, mindspore.mutable(tuple(averaged(weights, gradients)))
 
     return step_in_mode
+
+
+def _with_current(fn, grad_position, weights, has_aux):
+    """The step for the weights that the function lists when it is run."""
+    steps = {}
+
+    def step(*inputs):
+        listed = list(weights())
+        key = tuple(map(id, listed))
+        if key not in steps:
+            steps[key] = value_and_grad(fn, grad_position, listed, has_aux)
+        return steps[key](*inputs)
+
+    return step
 
 
 def _parameters_of(around):

@@ -143,3 +143,19 @@ def _reaches(
         seen.add(index)
         pending += flow.points[index].after
     return False
+
+
+def passes_by(home: Home, target: ast.stmt, barriers: Iterable[ast.stmt]) -> bool:
+    """Some way leads from the start of the function to the target and past no barrier."""
+    flow = ControlFlow(home)
+    wanted = {point.index for point in flow.points_of(target)}
+    closed = {point.index for barrier in barriers for point in flow.points_of(barrier)[-1:]}
+    pending, seen = [flow.entry], set[int]()
+    while pending:
+        index = pending.pop()
+        if index in wanted:
+            return True
+        if index not in seen and index not in closed:
+            seen.add(index)
+            pending += flow.points[index].after
+    return False

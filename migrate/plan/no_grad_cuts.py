@@ -95,13 +95,13 @@ def _mode_inside(statement: ast.With, mode: str, body: list[ast.stmt], context: 
     for item in statement.items:
         said = grad_mode(item.context_expr, context)
         if said is None and isinstance(item.context_expr, ast.Name | ast.IfExp):
-            said = _chosen(item.context_expr, body, context)
+            said = chosen_mode(item.context_expr, body, context)
         if said is not None:
             mode = said
     return mode
 
 
-def _chosen(node: ast.expr, body: list[ast.stmt], context: Context) -> str | None:
+def chosen_mode(node: ast.expr, body: list[ast.stmt], context: Context) -> str | None:
     """`ctx = torch.no_grad() if frozen else nullcontext()`: recorded unless `frozen`."""
     if isinstance(node, ast.Name):
         given = [
@@ -111,7 +111,7 @@ def _chosen(node: ast.expr, body: list[ast.stmt], context: Context) -> str | Non
             if isinstance(n, ast.Assign)
             and any(isinstance(t, ast.Name) and t.id == node.id for t in n.targets)
         ]
-        return _chosen(given[0], body, context) if len(given) == 1 else None
+        return chosen_mode(given[0], body, context) if len(given) == 1 else None
     if not isinstance(node, ast.IfExp):
         return grad_mode(node, context) if isinstance(node, ast.Call) else None
     first, second = (grad_mode(branch, context) for branch in (node.body, node.orelse))

@@ -11,6 +11,7 @@ from migrate.pipeline.refusal import Refusal
 from migrate.plan.contributors import (
     may_reach,
     optimizers_reached,
+    passes_by,
     trained_models,
     zeroed_optimizer,
 )
@@ -45,7 +46,7 @@ from migrate.plan.names import (
 )
 from migrate.plan.param_grad_reads import Home, keeps_gradients, trained_in
 from migrate.plan.parameters import may_use_parameters, runs_forward
-from migrate.plan.project_flags import sets_requires_grad
+from migrate.plan.project_flags import adds_groups, sets_requires_grad
 from migrate.plan.region import around, bound_by, find_region, leaves
 from migrate.plan.statement_roles import assign_statements
 from migrate.plan.step_plan import Plans, StepPlan
@@ -225,6 +226,7 @@ class StepPlanner:
             detached=apart,
             versions=versions,
             running=self._running(region),
+            unbound=self._unbound(parameters),
             copied=changed_in_part(region, parameters, self.context),
             settled=self._is_settled(loop),
         )
@@ -305,10 +307,13 @@ class StepPlanner:
     def _weights(self, region: list[ast.stmt]) -> str:
         """The parameters whose gradients are taken, as source."""
         names = [name for name in (self.backward.optimizer, *self.backward.others) if name]
+        weights = f"[{', '.join(f'*{name}.parameters' for name in names)}]"
         if len(names) == 1:
-            return f"{names[0]}.parameters"
+            weights = f"{names[0]}.parameters"
+        if any(self._is_maybe_unbound(name) for name in names):
+            return f"lambda: {weights}"
         if names:
-            return f"[{', '.join(f'*{name}.parameters' for name in names)}]"
+            return f"lambda: {weights}" if adds_groups(self.context.modules.project) else weights
         weights = trained_in([*region, self.backward.bare], self.context)
         if not weights:
             raise _no_step()
@@ -362,6 +367,26 @@ class StepPlanner:
         earlier = bound_before(self.body, region[0]) if region else set()
         return [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
 
+    def _unbound(self, parameters: list[str]) -> dict[ast.stmt, list[str]]:
+        """Inputs that only one branch binds, by the statement in front of which they become None."""
+        found: dict[ast.stmt, list[str]] = {}
+        for name in parameters:
+            if self._is_maybe_unbound(name):
+                first = next(s for s in self.body if name in binds(s))
+                found.setdefault(first, []).append(name)
+        return found
+
+    def _is_maybe_unbound(self, name: str) -> bool:
+        """Some way leads to backward() past no statement that binds the name."""
+        if not isinstance(self.home, ast.Module):
+            arguments = [n.arg for n in ast.walk(self.home.args) if isinstance(n, ast.arg)]
+            if name in arguments:
+                return False
+        giving = [s for _, s in statements_below(self.body) if name in _binds_itself(s)]
+        if not giving:
+            return False
+        return passes_by(self.home, self.backward.statement, giving)
+
     # Place ----------------------------------------------------------------------------------------
 
     def _sharing(self, loop: ast.stmt | None) -> list[Backward]:
@@ -397,6 +422,14 @@ class StepPlanner:
         if self.guard is None:
             return False
         return loop is None or not reads(self.guard.test) & binds(loop)
+
+
+def _binds_itself(statement: ast.stmt) -> set[str]:
+    """What a statement binds apart from the statements in its blocks."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {statement.name}
+    parts = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.stmt)]
+    return {name for part in parts for name in binds(part)}
 
 
 def _no_step() -> Refusal:

@@ -20,6 +20,7 @@ _GRADIENTS = re.compile(r"(?<!autograd)\.grad\b(?!\s*\()")
 _FORMATS = re.compile(r":[ <>^+]?\d*,?(\.\d+)?[efgEFG%]['\"}]")
 _BACKWARD = re.compile(r"\.backward\(")
 
+_ADDS = re.compile(r"\.add_param_group\(")
 _CYCLES = re.compile(r"\b(OneCycleLR|CyclicLR)\b")
 
 
@@ -38,6 +39,11 @@ def looks_for_nan(project: Project) -> bool:
 def sets_requires_grad(project: Project) -> bool:
     """Somewhere in these files requires_grad is set, not only looked at."""
     return _any_has(tuple(project.files), _SETS)
+
+
+def adds_groups(project: Project) -> bool:
+    """Optimizers get parameters after they were made."""
+    return _any_has(tuple(project.files), _ADDS)
 
 
 def thaws(project: Project) -> bool:

@@ -41,6 +41,8 @@ class StepPlan:
     unused: bool = False  # nothing looks at the gradients
     detached: list[ast.stmt] = field(default_factory=list)  # stand in front, without gradients
     versions: Versions = field(default_factory=Versions)  # earlier values that are read later
+    # Statement -> inputs that some way to the step does not bind: they start as None there.
+    unbound: dict[ast.stmt, list[str]] = field(default_factory=dict)
     running: list[str] = field(default_factory=list)  # networks that the step calls
     copied: list[str] = field(default_factory=list)  # parameters of which the region changes parts
 

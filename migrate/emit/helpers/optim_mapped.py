@@ -3,7 +3,7 @@ group.
 """
 
 import mindspore
-from mindspore import Parameter, Tensor, ops
+from mindspore import Parameter, ParameterTuple, Tensor, ops
 from mindspore.experimental import optim
 
 from migrate.emit.helpers.train_reach import apply_to_reached
@@ -47,7 +47,36 @@ class MappedOptimizer(optim.Optimizer):
 
     def moments(self, name, init="zeros"):
         """A Parameter for each parameter, to remember something in."""
-        return self.parameters.clone(prefix=name, init=init)
+        made = self.parameters.clone(prefix=name, init=init)
+        kinds = vars(self).setdefault("_moment_kinds", {})
+        kinds[id(made)] = (name, init)
+        return made
+
+    def add_param_group(self, param_group):
+        """One more group; its parameters have taken no step yet."""
+        if "hyper_map" not in vars(self):  # the groups that the optimizer is made with
+            return super().add_param_group(param_group)
+        taken = int(self.state_step.asnumpy())
+        size = len(self.parameters)
+        counts = vars(self).get("_steps_taken") or [taken] * size
+        groups = [{"params": list(self.parameters)}, param_group]
+        super().add_param_group(named_apart(groups)[1])
+        new = ParameterTuple(self.parameters[size:])
+        self.parameters = ParameterTuple(self.parameters)
+        kinds = vars(self).get("_moment_kinds", {})
+        for attribute, row in list(vars(self).items()):
+            if id(row) in kinds and len(row) == size:
+                name, init = kinds[id(row)]
+                longer = ParameterTuple((*row, *new.clone(prefix=name, init=init)))
+                kinds[id(longer)] = (name, init)
+                setattr(self, attribute, longer)
+        if hasattr(self, "beta1s"):
+            beta = self.param_groups[-1]["betas"][0]
+            name = f"beta1_group_{len(self.beta1s)}"
+            self.beta1s.append(Parameter(Tensor(beta, mindspore.float32), name=name))
+        if taken or any(counts):
+            object.__setattr__(self, "_steps_taken", [*counts, *[0] * len(new)])
+        return None
 
     def __call__(self, gradients):
         return apply_to_reached(self, gradients, super().__call__)

@@ -31,8 +31,11 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
 
     Defined anew every epoch, the step still compiles once: it is built again only when a value
     that Graph mode takes for a constant is another one. Optimizers compile themselves in both
-    modes, and would take gradients in a plain tuple for constants: hence mutable.
+    modes, and would take gradients in a plain tuple for constants: hence mutable. Weights may be a
+    function that lists them, where an optimizer is made or gets parameters later.
     """
+    if callable(weights):
+        return _with_current(fn, grad_position, weights, has_aux)
 
     def built(whole):
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
@@ -148,6 +151,20 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values, mindspore.mutable(tuple(averaged(weights, gradients)))
 
     return step_in_mode
+
+
+def _with_current(fn, grad_position, weights, has_aux):
+    """The step for the weights that the function lists when it is run."""
+    steps = {}
+
+    def step(*inputs):
+        listed = list(weights())
+        key = tuple(map(id, listed))
+        if key not in steps:
+            steps[key] = value_and_grad(fn, grad_position, listed, has_aux)
+        return steps[key](*inputs)
+
+    return step
 
 
 def _parameters_of(around):

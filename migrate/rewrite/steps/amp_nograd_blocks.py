@@ -9,6 +9,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import is_module_value
 from migrate.pipeline.refusal import Refusal
+from migrate.plan.no_grad_cuts import chosen_mode
 from migrate.plan.no_gradient import stops_gradient
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
@@ -53,6 +54,8 @@ class AmpNogradBlocks(NodePass):
         partner = self.partner(original)
         if self._steps.plans.taped and isinstance(partner, ast.With):
             updated = self._unrecorded(partner, updated)
+        elif isinstance(partner, ast.With):
+            self._drop_chosen(partner, updated)
         casts = self._autocasts(original, updated)
         if casts:
             self._steps.before_block[original] = casts
@@ -108,6 +111,14 @@ class AmpNogradBlocks(NodePass):
                 ):
                     found[name] = None
         return list(found)
+
+    def _drop_chosen(self, partner: ast.With, updated: cst.With) -> None:
+        """`with ctx:` where `ctx` is known to switch gradients on or off: values are cut instead."""
+        body = getattr(self.function, "body", self.context.tree.body)
+        for item, new in zip(partner.items, updated.items, strict=True):
+            if isinstance(item.context_expr, ast.Name | ast.IfExp):
+                if chosen_mode(item.context_expr, body, self.context) is not None:
+                    self._effects.removed.add(new.item)
 
     def _unrecorded(self, partner: ast.With, updated: cst.With) -> cst.With:
         """`with torch.no_grad():` stays where gradients are recorded."""

@@ -10,11 +10,13 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare
 from migrate.plan.names import statements_below
-from migrate.plan.no_grad_cuts import Cut, find_cuts
+from migrate.plan.no_grad_cuts import Cut, find_cuts, grad_mode
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState
 from migrate.rewrite.steps.write_cuts import CutWriter
 from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.nodes import expression
+from migrate.syntax.text import code
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -24,6 +26,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
     unit="node",
     needs=["types", "steps"],
     after={
+        "library_calls": "what a call means as a value replaces what it means in a block",
         "step_statements": "a statement that goes has no value",
         "writes": "what a statement changes in place is settled first",
     },
@@ -70,6 +73,49 @@ class GradientEnds(NodePass):
             return updated
         first, *others = updated.body
         return updated.with_changes(body=[self._writer.cut(first, cut), *others])
+
+    # As values ------------------------------------------------------------------------------------
+
+    def leave_Call(self, original: cst.Call, updated: cst.BaseExpression) -> cst.BaseExpression:
+        """`ctx = torch.no_grad()`, `torch.no_grad()(function)`."""
+        partner = self.partner(original)
+        if not isinstance(partner, ast.Call) or partner in self._in_place:
+            return updated
+        said = grad_mode(partner, self.context)
+        if said is None:
+            return updated
+        flag = "" if said in ("", "True") else code(original.args[0].value)
+        return expression(f"{self._name}({'True' if said == 'True' else flag})")
+
+    def propose_Attribute(
+        self, original: cst.Attribute, updated: cst.Attribute
+    ) -> cst.BaseExpression | None:
+        """`(torch.inference_mode if fast else torch.no_grad)()`"""
+        partner = self.partner(original)
+        if not isinstance(partner, ast.Attribute) or partner in self._in_place:
+            return None
+        usage = self.context.usage(partner)
+        if usage is None or usage.form != "value" or grad_mode(partner, self.context) != "":
+            return None
+        self.context.ported += 1
+        return expression(self._name)
+
+    @property
+    def _name(self) -> str:
+        taped = self._steps.plans.taped
+        return self.spelling.name("helpers.no_grad" if taped else "helpers.no_gradients")
+
+    @cached_property
+    def _in_place(self) -> set[ast.AST]:
+        """What stands in a `with`, above a function or alone: other passes drop it."""
+        tree = self.context.tree
+        found: set[ast.AST] = set()
+        for node in nodes_of(tree, ast.With, ast.AsyncWith):
+            found |= {item.context_expr for item in node.items}
+        for node in nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+            found |= set(node.decorator_list)
+        found |= {node.value for node in nodes_of(tree, ast.Expr)}
+        return found | {node.func for node in found if isinstance(node, ast.Call)}
 
     @cached_property
     def _cuts(self) -> dict[ast.AST | None, Cut]:

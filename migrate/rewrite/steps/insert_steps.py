@@ -79,6 +79,10 @@ class InsertSteps(NodePass):
         self._inputs = file.shared(InputFunctions)
         self._sites = file.shared(CallSites)
         self._taken: set[int] = set()  # plans that stand in the tree
+        for plan in self._steps.all_plans:
+            for statement, names in plan.unbound.items():
+                lines = [cst.parse_statement(f"{name} = None") for name in names]
+                self._steps.before.setdefault(statement, []).extend(lines)
 
     def finish(self) -> None:
         """A step that was planned and is not there must not be lost without a word."""

@@ -32,12 +32,15 @@ class CutWriter:
 
     def __init__(self, context: Context, spelling: ImportPlanner) -> None:
         self.context, self.spelling = context, spelling
+        self._passed_on: tuple[type[cst.CSTNode], ...] = _PASSED_ON
 
     def cut(self, small: cst.BaseSmallStatement, cut: Cut) -> cst.BaseSmallStatement:
         """The statement, with nothing that carries a gradient in what it hands on."""
         old = getattr(cut.statement, "value", None)
         if cut.only_results and _binds_locals(cut.statement):
             return small
+        # Where locals are not cut one by one, what hands them on is.
+        self._passed_on = _PASSED_ON[1:] if cut.only_results else _PASSED_ON
         if isinstance(small, cst.Assign | cst.AnnAssign | cst.AugAssign | cst.Return):
             if small.value is None:
                 return small
@@ -66,7 +69,7 @@ class CutWriter:
     def _value(
         self, value: cst.BaseExpression, old: ast.AST | None, unless: str
     ) -> cst.BaseExpression:
-        if isinstance(value, (*_PASSED_ON, *_TEXTS)):
+        if isinstance(value, (*self._passed_on, *_TEXTS)):
             return value
         if isinstance(value, cst.Tuple | cst.List):
             elts = getattr(old, "elts", [])
