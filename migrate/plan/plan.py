@@ -368,7 +368,7 @@ class StepPlanner:
         return [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
 
     def _unbound(self, parameters: list[str]) -> dict[ast.stmt, list[str]]:
-        """Inputs that only one branch binds, by the statement in front of which they become None."""
+        """Inputs that one branch binds, by the statement in front of which they become None."""
         found: dict[ast.stmt, list[str]] = {}
         for name in parameters:
             if self._is_maybe_unbound(name):

@@ -113,12 +113,12 @@ class AmpNogradBlocks(NodePass):
         return list(found)
 
     def _drop_chosen(self, partner: ast.With, updated: cst.With) -> None:
-        """`with ctx:` where `ctx` is known to switch gradients on or off: values are cut instead."""
+        """`with ctx:` where `ctx` switches gradients on or off: values are cut instead."""
         body = getattr(self.function, "body", self.context.tree.body)
         for item, new in zip(partner.items, updated.items, strict=True):
-            if isinstance(item.context_expr, ast.Name | ast.IfExp):
-                if chosen_mode(item.context_expr, body, self.context) is not None:
-                    self._effects.removed.add(new.item)
+            named = isinstance(item.context_expr, ast.Name | ast.IfExp)
+            if named and chosen_mode(item.context_expr, body, self.context) is not None:
+                self._effects.removed.add(new.item)
 
     def _unrecorded(self, partner: ast.With, updated: cst.With) -> cst.With:
         """`with torch.no_grad():` stays where gradients are recorded."""
