@@ -80,6 +80,9 @@ coverage: $(STAMP) ## run the tests under coverage and report the lines they mis
 docs: $(STAMP) ## write the outputs that the READMEs show anew
 	@$(BIN)/python tests/test_readme.py
 
+limits: $(STAMP) ## run the reproducers of the limits of Graph mode, and write their page
+	@$(BIN)/python -m tests.limits.reproduce
+
 clean: ## remove .venv and everything built
 	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .coverage .coverage.* htmlcov kernel_meta rank_*

@@ -261,6 +261,20 @@ def index_of(modules: Modules) -> CompiledIndex:
     return modules.compiled
 
 
+def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """(dotted name, definition) of the functions and methods of a file; not of inner functions."""
+    pending: list[tuple[str, ast.stmt]] = [("", statement) for statement in tree.body]
+    while pending:
+        prefix, node = pending.pop()
+        if isinstance(node, _FUNCTIONS):
+            yield f"{prefix}{node.name}", node
+        elif isinstance(node, ast.ClassDef):
+            pending += [(f"{prefix}{node.name}.", statement) for statement in node.body]
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            for block in ("body", "orelse", "finalbody"):
+                pending += [(prefix, statement) for statement in getattr(node, block, ())]
+
+
 def outline(source: SourceFile, tree: ast.Module) -> Outline:
     """What a file defines and refers to."""
     found = Outline(source)

@@ -9,7 +9,6 @@ import libcst as cst
 from migrate.pipeline import becomes, declare
 from migrate.resolve.values import UNKNOWN, External, Instance, ListOf, options_of
 from migrate.rewrite.node_pass import NodePass
-from migrate.rewrite.tensors.stateful_attrs import runs_in_forward
 from migrate.syntax.nodes import atomic, expression, is_cheap
 from migrate.syntax.text import code
 
@@ -46,7 +45,7 @@ class CompiledCode(NodePass):
 
     def propose_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
         name = original.func.value if isinstance(original.func, cst.Name) else ""
-        if name in _REFUSED and runs_in_forward(self.function, self.context):
+        if name in _REFUSED and self.is_compiled(self.function):
             new = self._refused(name, original, updated)
             if new is not None:
                 return new

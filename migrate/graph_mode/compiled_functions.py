@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 
 import libcst as cst
 
-from migrate.flow.compiled_nodes import compiled_code
+from migrate.flow.compiled import definitions
 from migrate.pipeline.context import Context
-from migrate.resolve import FileResolution
 from migrate.syntax.text import code
 
 _DUE = frozenset(
@@ -21,20 +20,20 @@ _DUE = frozenset(
 FunctionPass = Callable[[cst.FunctionDef, str, Context], cst.FunctionDef]
 
 
-def compiled_names(resolution: FileResolution) -> frozenset[str]:
+def compiled_names(context: Context) -> frozenset[str]:
     """Of functions that a pass may change, as the port names them: `Net.construct`."""
-    if resolution.scope is None:
-        return frozenset()
-    found = compiled_code(resolution.scope, resolution.types)
-    return frozenset(_ported(name) for name, _, nodes in found if any(map(_is_due, nodes)))
+    return frozenset(
+        _ported(name)
+        for name, node in definitions(context.tree)
+        if context.is_compiled(node) and any(map(_is_due, ast.walk(node)))
+    )
 
 
-def all_compiled_names(resolution: FileResolution) -> frozenset[str]:
+def all_compiled_names(context: Context) -> frozenset[str]:
     """Of all functions that are compiled."""
-    if resolution.scope is None:
-        return frozenset()
-    found = compiled_code(resolution.scope, resolution.types)
-    return frozenset(_ported(name) for name, _, _ in found)
+    return frozenset(
+        _ported(name) for name, node in definitions(context.tree) if context.is_compiled(node)
+    )
 
 
 def _is_due(node: ast.AST) -> bool:

@@ -58,7 +58,7 @@ def hoist_lambdas(module: cst.Module, context: Context) -> cst.Module:
     if "lambda" not in text:
         return module
     taken = set(re.findall(r"\w+", text))
-    compiled = all_compiled_names(context.resolution)
+    compiled = all_compiled_names(context)
     return transform_lazily(module, _Lines(cells, compiled, taken, context.spelling))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from migrate.flow.answer import Verdict
-from migrate.flow.compiled import compiled_in, index_of
+from migrate.flow.compiled import index_of
 from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.lower.limit_checks import limits_met
 from migrate.lower.limits import by_syntax, limits
@@ -62,11 +62,7 @@ def _of_class(name: str, reasons: Mapping[str, Reason], context: Context) -> Rea
 
 def _reasons(code: str, context: Context) -> dict[str, Reason]:
     """By the dotted names of the functions of this file."""
-    compiled = {
-        name: verdict
-        for name, verdict in compiled_in(context.resolution, context.modules).items()
-        if verdict.yes
-    }
+    compiled = {name: verdict for name, verdict in context.compiled().items() if verdict.yes}
     found: dict[str, Reason] = {}
     source = SourceText(context.text, context.tree)
     functions = compiled_functions(source, TypesById(context.resolution.types), compiled)

@@ -36,7 +36,7 @@ def limits_met(function: CompiledFunction) -> Iterator[Met]:
     for node in function.nodes:
         row = kinds.get(node.__class__)
         if row is not None:
-            yield Met(node, row, row.name)
+            yield Met(node, row, row.name.replace("-", " "))
         check = _CHECKS.get(node.__class__)
         found = check(node, function) if check is not None else None
         if found is not None:

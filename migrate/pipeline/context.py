@@ -10,6 +10,8 @@ import libcst as cst
 
 from migrate.findings import CODES, Finding
 from migrate.flow import Flow
+from migrate.flow.answer import Verdict
+from migrate.flow.compiled import compiled_in, definitions
 from migrate.resolve import FileResolution, Usage
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.interpreter import Interpreter
@@ -42,6 +44,8 @@ class Context:
     usages: dict[int, Usage] = field(init=False)
     forwards: set[int] = field(init=False)  # FunctionDefs that become construct
     module_classes: dict[int, ProjectClass] = field(init=False)
+    _compiled: dict[str, Verdict] | None = None
+    _compiled_nodes: frozenset[ast.AST] | None = None
     interpreter: Interpreter | None = None
     _flow: Flow | None = None
 
@@ -56,6 +60,25 @@ class Context:
             for item in cls.node.body
             if isinstance(item, ast.FunctionDef) and item.name == "forward"
         }
+
+    def compiled(self) -> dict[str, Verdict]:
+        """The functions of the file that are compiled, or may be, by their dotted names."""
+        if self._compiled is None:
+            self._compiled = compiled_in(self.resolution, self.modules)
+        return self._compiled
+
+    def is_compiled(self, function: ast.AST | None) -> bool:
+        """Whether Graph mode surely compiles the function: the only answer that passes ask for."""
+        if self._compiled_nodes is None:
+            sure = {name for name, verdict in self.compiled().items() if verdict.yes}
+            self._compiled_nodes = frozenset(
+                inner
+                for name, node in definitions(self.tree)
+                if name in sure
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+            )
+        return function in self._compiled_nodes
 
     @property
     def tree(self) -> ast.Module:

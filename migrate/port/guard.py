@@ -55,7 +55,7 @@ def _touched(context: Context) -> Touched:
     kinds = (ast.Name, ast.Subscript, ast.Call, ast.BinOp)
     lines |= {n.lineno for n in nodes_of(context.tree, *kinds) if is_tensor(context.type(n))}
     classes = _derived_classes(context)
-    compiled = {name.rpartition(".")[2] for name in compiled_names(resolution)}
+    compiled = {name.rpartition(".")[2] for name in compiled_names(context)}
     return Touched(frozenset(lines), classes, frozenset(compiled))
 
 

@@ -55,7 +55,7 @@ def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:
             for one in group:
                 module = one.run(module, context)
         elif unit == "function":
-            compiled = compiled_names(context.resolution)
+            compiled = compiled_names(context)
             runs = [one.run for one in group]
             if compiled:
                 module = transform_lazily(module, CompiledFunctions(compiled, runs, context))

@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 import libcst as cst
 
 from migrate.findings import Finding
-from migrate.flow.compiled_nodes import compiled_code
 from migrate.pipeline.context import Context, marker
 from migrate.pipeline.refusal import Refusal
 
@@ -66,17 +65,9 @@ class FileRewrite:
         self.marks[-1].append(marker(finding))
         return finding
 
-    @cached_property
-    def _compiled(self) -> list[ast.AST]:
-        resolution = self.context.resolution
-        assert resolution.scope is not None
-        return [
-            definition for _, definition, _ in compiled_code(resolution.scope, resolution.types)
-        ]
-
     def is_compiled(self, function: ast.AST | None) -> bool:
-        """Whether a forward of this file runs the function."""
-        return function in self._compiled
+        """Whether Graph mode surely compiles the function."""
+        return self.context.is_compiled(function)
 
     @cached_property
     def _module_body(self) -> ast.Module:

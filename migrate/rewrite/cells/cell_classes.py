@@ -25,7 +25,6 @@ from migrate.rewrite.tensors.mutated_params import (
     mutated_arguments,
 )
 from migrate.rewrite.tensors.mutation_scope import MutationScope
-from migrate.rewrite.tensors.stateful_attrs import runs_in_forward
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.nodes import expression
 
@@ -160,7 +159,7 @@ class CellClasses(NodePass):
             or call.args
             or not self._effects.in_line
             or self.file.position.nested
-            or not runs_in_forward(self.function, self.context)
+            or not self.is_compiled(self.function)
         ):
             return False
         for statement in ast.walk(self.function or ast.Module([], [])):

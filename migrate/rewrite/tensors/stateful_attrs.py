@@ -69,12 +69,6 @@ def is_kept_tensor(place: ast.expr, context: Context) -> bool:
     )
 
 
-def runs_in_forward(function: ast.AST | None, context: Context) -> bool:
-    """`forward`, or a method of the same class that it calls, directly or not."""
-    methods = _class_methods(function, context)
-    return function in _reached(methods, "forward")
-
-
 def _class_methods(function: ast.AST | None, context: Context) -> Methods:
     for cls in context.module_classes.values():
         methods = _methods(cls)

@@ -14,7 +14,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.node_pass import FileRewrite, NodePass
-from migrate.rewrite.tensors.stateful_attrs import is_kept_tensor, runs_in_forward
+from migrate.rewrite.tensors.stateful_attrs import is_kept_tensor
 from migrate.syntax.text import code
 
 _Write = cst.Assign | cst.AugAssign
@@ -79,7 +79,7 @@ class StatefulItemWrites(NodePass):
         if kept.attr.value in self._sites.stateful.values():
             return True
         statement = self.partner(original.body[0])
-        if statement is None or not runs_in_forward(self.function, self.context):
+        if statement is None or not self.is_compiled(self.function):
             return False
         return any(
             ast.unparse(node) == code(kept) and is_kept_tensor(node, self.context)
