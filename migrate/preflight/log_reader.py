@@ -68,6 +68,12 @@ class Log:
             return Kind.HOST
         return self.kinds.get(name, Kind.ACLOP)
 
+    def forget_calls(self) -> None:
+        """Start to count anew; what is known of the kernels stays."""
+        self.eager.clear()
+        self.compiled.clear()
+        self.back_off.clear()
+
     def eager_kernels(self) -> Counter[Kernel]:
         found: Counter[Kernel] = Counter()
         for (name, device, place, gradient), count in self.eager.items():
@@ -115,9 +121,7 @@ class LogReader:
 
     def _own(self, line: str) -> None:
         if line.startswith(BEGIN):
-            self.log.eager.clear()
-            self.log.compiled.clear()
-            self.log.back_off.clear()
+            self.log.forget_calls()
         elif line.startswith(_AI_CPU):
             self.log.ai_cpu.add(line[len(_AI_CPU) :].strip())
         elif line.startswith(MARK):

@@ -27,6 +27,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="torch names (torch.nn.functional.gelu), prefixes (torch.linalg.) or cases (op:add); "
         "all without any",
     )
+    parser.add_argument(
+        "--device",
+        choices=("CPU", "Ascend-dry-run"),
+        default="CPU",
+        help="Ascend-dry-run: what MindSpore's Ascend backend accepts, without a device",
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     parser.add_argument(
@@ -41,11 +47,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run, show, and keep; 1 when a row that claims to be right is wrong."""
+    if options.device != "CPU":
+        from migrate.verify.ascend import run_dry
+
+        return run_dry(options)
     table = Table()
     kept = Kept()
     with Pool(max(1, options.jobs)) as pool:
-        chosen = _chosen(pool, table, options.api)
-        notes = _notes(pool, kept, table, chosen, options)
+        chosen = chosen_cases(pool, table, options.api)
+        notes = collect_notes(pool, kept, table, chosen, options)
         versions = pool.versions
     rows, cases = _tallies(notes, table)
     if options.api and not any(":" in name for name in options.api):
@@ -74,7 +84,8 @@ def wrong_claims(table: Table, rows: dict[str, Tally]) -> list[str]:
     )
 
 
-def _chosen(pool: Pool, table: Table, asked: list[str]) -> list[str]:
+def chosen_cases(pool: Pool, table: Table, asked: list[str]) -> list[str]:
+    """The database entries that exercise what was asked for."""
     if not asked:
         return list(pool.cases)
     chosen: dict[str, None] = {}
@@ -99,9 +110,10 @@ def _chosen(pool: Pool, table: Table, asked: list[str]) -> list[str]:
     return list(chosen)
 
 
-def _notes(
+def collect_notes(
     pool: Pool, kept: Kept, table: Table, chosen: list[str], options: argparse.Namespace
 ) -> dict[str, Notes]:
+    """Run the cases whose results are not known yet."""
     stamps = {key: case_hash(table, pool.cases[key], pool.versions) for key in chosen}
     notes: dict[str, Notes] = {}
     for key in chosen:
@@ -166,13 +178,16 @@ def _update(
     from migrate.report.output import write_file
     from migrate.verify.pages import write_pages
 
-    evidence = Evidence() if everything else load(table.folder)
+    known = load(table.folder)
+    evidence = Evidence() if everything else known
     evidence.versions = versions
     evidence.platform = f"CPU, {platform.system()} {platform.machine()}"
     for name, tally in rows.items():
         entry = table.get(name)
         if entry is not None and tally.verdict != "untried":
+            ascend = known.rows.get(name, {}).get("ascend")
             evidence.rows[name] = tally.document(row_hash(entry))
+            evidence.rows[name] |= {"ascend": ascend} if ascend else {}
     for key, tally in cases.items():
         evidence.cases[key] = tally.document("")
     write_file(table.folder / FILE, evidence.text())

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from migrate.table.cache import directory
 class Pool:
     """A running zygote; a context, so that it ends with us."""
 
-    def __init__(self, jobs: int) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_v": "4", "NO_COLOR": "1"}
+    def __init__(self, jobs: int, variables: Mapping[str, str] | None = None) -> None:
+        quiet = {"OMP_NUM_THREADS": "1", "GLOG_v": "4", "NO_COLOR": "1"}
+        environment = {**os.environ, **quiet} if variables is None else dict(variables)
         environment |= onednn.settings(os.environ)
         root = str(Path(__file__).resolve().parent.parent.parent)
         environment["PYTHONPATH"] = os.pathsep.join(
