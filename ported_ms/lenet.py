@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mindspore import Tensor, nn, ops
 from mindspore.common.initializer import XavierUniform, initializer
+import ms_migrate_helpers as helpers
 
 
 class LeNet5(nn.Cell):
@@ -28,8 +29,8 @@ class LeNet5(nn.Cell):
 
     def features(self, x: Tensor) -> Tensor:
         """Both convolutions, each followed by ReLU and a 2x2 max pooling."""
-        x = ops.max_pool2d(ops.relu(self.conv1(x)), 2)
-        return ops.max_pool2d(ops.relu(self.conv2(x)), 2)
+        x = helpers.max_pool2d(ops.relu(self.conv1(x)), 2)
+        return helpers.max_pool2d(ops.relu(self.conv2(x)), 2)
 
     def construct(self, x: Tensor) -> Tensor:
         x = self.features(x)

@@ -826,6 +826,85 @@ def scatter(input, dim, index, src, reduce=None):
     return result.reshape(shape)
 
 
+# What ops.MaxPool takes on every device.
+_POOLED = (mindspore.float16, mindspore.float32)
+
+
+def _pool_sizes(value, ndim):
+    """One number for every pooled axis."""
+    if isinstance(value, int):
+        return (value,) * ndim
+    return (value[0],) * ndim if len(value) == 1 else tuple(value)
+
+
+def _pool_stride(stride, kernel, ndim):
+    """torch's stride is the kernel size unless given."""
+    if stride is None or (not isinstance(stride, int) and len(stride) == 0):
+        return kernel
+    return _pool_sizes(stride, ndim)
+
+
+def _with_batch(x, ndim):
+    """Add the batch axis that MindSpore's pooling needs."""
+    return x if x.ndim == ndim + 2 else x.expand_dims(0)
+
+
+def _without_batch(x, like, ndim):
+    """Undo `_with_batch`."""
+    return x if like.ndim == ndim + 2 else x.squeeze(0)
+
+
+def _max_windows(input, kernel, stride, padding, ceil_mode):
+    """Max pooling of a batch over two axes. Padded with -inf first: MindSpore's own padded pooling
+    runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
+    """
+    pads = ()
+    for axis in (1, 0):
+        size = input.shape[2 + axis] + 2 * padding[axis]
+        after = padding[axis]
+        if ceil_mode:
+            steps = -((kernel[axis] - size) // stride[axis])
+            if steps * stride[axis] >= size - padding[axis]:
+                steps -= 1  # a window must begin inside the input or its left padding
+            after += max(steps * stride[axis] + kernel[axis] - size, 0)
+        pads += (padding[axis], after)
+    if pads != (0, 0, 0, 0):
+        input = ops.pad(input, pads, "constant", float("-inf"))
+    return ops.MaxPool(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
+
+
+def max_pool2d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+):
+    """torch's max_pool2d."""
+    kernel = _pool_sizes(kernel_size, 2)
+    strides = _pool_stride(stride, kernel, 2)
+    pads = _pool_sizes(padding, 2)
+    spread = _pool_sizes(dilation, 2)
+    batch = _with_batch(input, 2)
+    if spread == (1, 1) and not return_indices and input.dtype in _POOLED:
+        return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input, 2)
+    output, indices = ops.max_pool2d(
+        batch,
+        kernel,
+        stride=strides,
+        padding=pads,
+        dilation=spread,
+        ceil_mode=ceil_mode,
+        return_indices=True,
+    )
+    output = _without_batch(output, input, 2)
+    if return_indices:
+        return output, _without_batch(indices, input, 2).astype(mindspore.int64)
+    return output
+
+
 class _Prefixed:
     """A container that knows its own name in the model, for the names of Cells that come later."""
 
@@ -1069,6 +1148,45 @@ def state_dict(module, prefix=""):
     names = torch_names(module, own)
     ordered = in_torch_order(list(own.items()))
     return OrderedDict((prefix + names[name], value) for name, value in ordered)
+
+
+def _pool_arguments(kernel_size, stride, pooled):
+    """torch strides by the kernel and pads every side; MindSpore must be told both."""
+    arguments = {
+        "kernel_size": kernel_size if isinstance(kernel_size, int) else tuple(kernel_size),
+        "stride": stride if isinstance(stride, int) else tuple(stride or ()),
+    }
+    if stride is None:
+        arguments["stride"] = arguments["kernel_size"]
+    plain = {"padding": 0, "dilation": 1, "return_indices": False, "ceil_mode": False}
+    plain.update({"count_include_pad": True, "divisor_override": None})
+    if any(value != plain[name] for name, value in pooled.items()):
+        tuples = {n: tuple(v) if isinstance(v, list) else v for n, v in pooled.items()}
+        arguments.update(tuples, pad_mode="pad")
+    return arguments
+
+
+class MaxPool2d(nn.MaxPool2d):
+    """nn.MaxPool2d with torch's arguments."""
+
+    def __init__(
+        self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False
+    ):
+        super().__init__(**_pool_arguments(kernel_size, stride, {}))
+        self.window, self.step = kernel_size, stride
+        self.edges, self.spread = padding, dilation
+        self.with_positions, self.rounded_up = return_indices, ceil_mode
+
+    def construct(self, x):
+        return max_pool2d(
+            x,
+            self.window,
+            self.step,
+            self.edges,
+            self.spread,
+            self.rounded_up,
+            self.with_positions,
+        )
 
 
 def _negative(gradient):

@@ -119,7 +119,7 @@ class ResNet(nn.Cell):
         )
         self.bn1 = self.norm_layer(self.channels)
         self.relu = nn.ReLU()
-        self.maxpool = nn.MaxPool2d(kernel_size=3, stride=2, pad_mode="pad", padding=1)
+        self.maxpool = helpers.MaxPool2d(kernel_size=3, stride=2, padding=1)
         self.layer1 = self._make_stage(block, 64, depths[0], stride=1)
         self.layer2 = self._make_stage(block, 128, depths[1], stride=2)
         self.layer3 = self._make_stage(block, 256, depths[2], stride=2)

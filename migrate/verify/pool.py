@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,13 @@ class Pool:
         environment["PYTHONPATH"] = os.pathsep.join(
             filter(None, [root, environment.get("PYTHONPATH", "")])
         )
+        # A file, not a pipe: nobody reads it while the process runs, and a full pipe would stop it.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "migrate.verify.zygote", str(jobs)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if not os.environ.get("MS_MIGRATE_DEBUG") else None,
+            stderr=self._errors if not os.environ.get("MS_MIGRATE_DEBUG") else None,
             env=environment,
         )
         head = self._answer()
@@ -72,7 +75,8 @@ class Pool:
 
     def _last_words(self) -> str:
         self._process.wait()
-        text = self._process.stderr.read().decode(errors="replace") if self._process.stderr else ""
+        self._errors.seek(0)
+        text = self._errors.read().decode(errors="replace")
         lines = [line for line in text.splitlines() if line.strip()]
         return lines[-1] if lines else f"exit code {self._process.returncode}"
 

@@ -3,6 +3,9 @@
 import mindspore
 from mindspore import ops
 
+# What ops.MaxPool takes on every device.
+_POOLED = (mindspore.float16, mindspore.float32)
+
 
 def _pool_sizes(value, ndim):
     """One number for every pooled axis."""
@@ -106,6 +109,25 @@ def avg_pool3d(
     return _without_batch(output, input, 3)
 
 
+def _max_windows(input, kernel, stride, padding, ceil_mode):
+    """Max pooling of a batch over two axes. Padded with -inf first: MindSpore's own padded pooling
+    runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
+    """
+    pads = ()
+    for axis in (1, 0):
+        size = input.shape[2 + axis] + 2 * padding[axis]
+        after = padding[axis]
+        if ceil_mode:
+            steps = -((kernel[axis] - size) // stride[axis])
+            if steps * stride[axis] >= size - padding[axis]:
+                steps -= 1  # a window must begin inside the input or its left padding
+            after += max(steps * stride[axis] + kernel[axis] - size, 0)
+        pads += (padding[axis], after)
+    if pads != (0, 0, 0, 0):
+        input = ops.pad(input, pads, "constant", float("-inf"))
+    return ops.MaxPool(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
+
+
 def max_pool1d(
     input,
     kernel_size,
@@ -117,12 +139,20 @@ def max_pool1d(
 ):
     """torch's max_pool1d, as max_pool2d over a height of one."""
     kernel = _pool_sizes(kernel_size, 1)
+    batch = _with_batch(input, 1).expand_dims(2)
+    window = (1, kernel[0])
+    strides = (1, _pool_stride(stride, kernel, 1)[0])
+    pads = (0, _pool_sizes(padding, 1)[0])
+    spread = _pool_sizes(dilation, 1)[0]
+    if spread == 1 and not return_indices and input.dtype in _POOLED:
+        output = _max_windows(batch, window, strides, pads, ceil_mode)
+        return _without_batch(output.squeeze(2), input, 1)
     output, indices = ops.max_pool2d(
-        _with_batch(input, 1).expand_dims(2),
-        (1, kernel[0]),
-        stride=(1, _pool_stride(stride, kernel, 1)[0]),
-        padding=(0, _pool_sizes(padding, 1)[0]),
-        dilation=(1, _pool_sizes(dilation, 1)[0]),
+        batch,
+        window,
+        stride=strides,
+        padding=pads,
+        dilation=(1, spread),
         ceil_mode=ceil_mode,
         return_indices=True,
     )
@@ -143,12 +173,18 @@ def max_pool2d(
 ):
     """torch's max_pool2d."""
     kernel = _pool_sizes(kernel_size, 2)
+    strides = _pool_stride(stride, kernel, 2)
+    pads = _pool_sizes(padding, 2)
+    spread = _pool_sizes(dilation, 2)
+    batch = _with_batch(input, 2)
+    if spread == (1, 1) and not return_indices and input.dtype in _POOLED:
+        return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input, 2)
     output, indices = ops.max_pool2d(
-        _with_batch(input, 2),
+        batch,
         kernel,
-        stride=_pool_stride(stride, kernel, 2),
-        padding=_pool_sizes(padding, 2),
-        dilation=_pool_sizes(dilation, 2),
+        stride=strides,
+        padding=pads,
+        dilation=spread,
         ceil_mode=ceil_mode,
         return_indices=True,
     )

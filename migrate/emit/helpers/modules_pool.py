@@ -7,7 +7,13 @@ from migrate.emit.helpers.functions_adaptive import (
     adaptive_max_pool1d,
     adaptive_max_pool3d,
 )
-from migrate.emit.helpers.functions_pooling import lp_pool1d, lp_pool2d, lp_pool3d
+from migrate.emit.helpers.functions_pooling import (
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool2d,
+)
 
 
 class AdaptiveAvgPool1d(nn.AdaptiveAvgPool1d):
@@ -65,9 +71,21 @@ class MaxPool1d(nn.MaxPool1d):
     def __init__(
         self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False
     ):
-        pooled = {"padding": padding, "dilation": dilation}
-        pooled.update(return_indices=return_indices, ceil_mode=ceil_mode)
-        super().__init__(**_pool_arguments(kernel_size, stride, pooled))
+        super().__init__(**_pool_arguments(kernel_size, stride, {}))
+        self.window, self.step = kernel_size, stride
+        self.edges, self.spread = padding, dilation
+        self.with_positions, self.rounded_up = return_indices, ceil_mode
+
+    def construct(self, x):
+        return max_pool1d(
+            x,
+            self.window,
+            self.step,
+            self.edges,
+            self.spread,
+            self.rounded_up,
+            self.with_positions,
+        )
 
 
 class MaxPool2d(nn.MaxPool2d):
@@ -76,9 +94,21 @@ class MaxPool2d(nn.MaxPool2d):
     def __init__(
         self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False
     ):
-        pooled = {"padding": padding, "dilation": dilation}
-        pooled.update(return_indices=return_indices, ceil_mode=ceil_mode)
-        super().__init__(**_pool_arguments(kernel_size, stride, pooled))
+        super().__init__(**_pool_arguments(kernel_size, stride, {}))
+        self.window, self.step = kernel_size, stride
+        self.edges, self.spread = padding, dilation
+        self.with_positions, self.rounded_up = return_indices, ceil_mode
+
+    def construct(self, x):
+        return max_pool2d(
+            x,
+            self.window,
+            self.step,
+            self.edges,
+            self.spread,
+            self.rounded_up,
+            self.with_positions,
+        )
 
 
 class MaxPool3d(nn.MaxPool3d):
