@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(\.*)[ \t]*([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^#\n]+)"
+    rb"^[ \t]*(?:from[ \t]*(\.*)[ \t]*((?:(?!import\b)\w[\w.]*)?)[ \t]*\bimport\b[ \t]*"
+    rb"(\([^)]*\)|[^#\n]+)"
     rb"|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
 )

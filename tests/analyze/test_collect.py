@@ -84,6 +84,11 @@ def test_a_parenthesised_import_is_followed(tmp_path: Path) -> None:
     assert reached(project)["tree.user"]  # its relative import makes a package
 
 
+def test_imports_without_spaces_are_followed(tmp_path: Path) -> None:
+    project = tree(tmp_path, {"net.py": "import torch", "user.py": "from .import(net)"})
+    assert reached(project)["tree.user"]
+
+
 def test_files_without_torch_are_not_parsed(
     tmp_path: Path, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
