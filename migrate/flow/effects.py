@@ -140,9 +140,8 @@ class Effects:
 
     def _returned(self, inner: FunctionFlow, found: Summary) -> None:
         for point in inner.cfg.points[2:]:
-            statement = point.statement
-            if isinstance(statement, ast.Return) and statement.value is not None:
-                refs = inner.aliases.refs(statement.value)
+            for value in _results(point.statement):
+                refs = inner.aliases.refs(value)
                 shared = _parameters(refs)
                 for name, relation in shared.items():
                     old = found.returns.get(name)
@@ -179,6 +178,15 @@ def arguments_given(call: ast.Call, target: Target) -> dict[str, ast.expr]:
             break
         found[name] = argument
     return found | {k.arg: k.value for k in call.keywords if k.arg is not None}
+
+
+def _results(statement: ast.AST) -> list[ast.expr]:
+    """What a statement returns or yields."""
+    if isinstance(statement, ast.Return):
+        return [statement.value] if statement.value is not None else []
+    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    given = value.value if isinstance(value, ast.Yield | ast.YieldFrom) else None
+    return [given] if given is not None else []
 
 
 def _parameters(refs: Refs) -> dict[str, Returns]:

@@ -47,6 +47,8 @@ class Context:
     _compiled: dict[str, Verdict] | None = None
     _compiled_nodes: frozenset[ast.AST] | None = None
     interpreter: Interpreter | None = None
+    # Lines that are rewritten although nothing of torch is named there: `x += 1` of a tensor.
+    edited_lines: set[int] = field(default_factory=set)
     _flow: Flow | None = None
 
     def __post_init__(self) -> None:

@@ -46,6 +46,7 @@ def _touched(context: Context) -> Touched:
     assert resolution.scope is not None
     lines = {usage.line for usage in resolution.usages}
     lines |= {finding.line for finding in context.findings}
+    lines |= context.edited_lines
     lines |= {
         node.lineno
         for node in nodes_of(context.tree, ast.Import, ast.ImportFrom)

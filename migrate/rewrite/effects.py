@@ -37,6 +37,7 @@ class Effects:
     subscript_targets: set[cst.CSTNode] = field(default_factory=set)  # original, assigned to
     # Names and values for lines in front of the statement in hand.
     lines: list[tuple[str, cst.BaseExpression]] = field(default_factory=list)
+    lines_after: list[str] = field(default_factory=list)  # and behind it
     in_line: bool = False  # inside a simple statement, which can have such lines
     _bare: dict[cst.CSTNode, cst.BaseExpression] = field(default_factory=dict)
 

@@ -15,16 +15,34 @@ def codes(port, *lines: str) -> list[str]:
 @pytest.mark.parametrize(
     "lines",
     [
-        ("y = x[0]", "y += 1", "return x"),
-        ("y = x.view(-1)", "y.mul_(2)", "return x"),
-        ("y = x[:, 1:2]", "y[0] = 1", "return x"),
-        ("y = x.T", "x.add_(1)", "return y"),
+        ("y = x.diagonal()", "y += 1", "return x"),
+        ("y = x.float()", "y.mul_(2)", "return x"),
+        ("y, z = x.chunk(2)", "y[0] = 1", "return x"),
+        ("for y in x:", "    y.add_(1)", "return x"),
         ("y = 1 + torch.sigmoid_(x)", "return x * y"),
         ("y = 1 + F.relu(x, inplace=True)", "return x * y"),
     ],
 )
 def test_what_others_could_see_is_reported(port, lines: tuple[str, ...]) -> None:
     assert codes(port, *lines) == ["MS403"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (("y = x[0]", "y += 1", "return x"), "x[0] = y"),
+        (("y = x[:, 1:2]", "y[0] = 1", "return x"), "x[:, 1:2] = y"),
+        (("y = x.view(-1)", "y.mul_(2)", "return x"), "x = y.reshape(x.shape)"),
+        (("y = x.unsqueeze(1)", "x += 1", "return y"), "y = x.reshape(y.shape)"),
+        (("y = x.T", "x.add_(1)", "return y"), "y = x.T"),
+        (("y = x.transpose(0, 1)", "y.add_(1)", "return x"), "x = y.swapaxes(0, 1)"),
+        (("y = x", "x.add_(1)", "return y"), "x = y = x.add(1)"),
+    ],
+)
+def test_the_other_side_of_a_view_is_computed_anew(port, lines: tuple[str, ...], line: str) -> None:
+    ported = port(HEAD + "".join(f"    {text}\n" for text in lines))
+    assert not ported.findings
+    assert f"    {line}\n" in ported.text
 
 
 @pytest.mark.parametrize(

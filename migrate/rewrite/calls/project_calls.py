@@ -84,6 +84,7 @@ class ProjectCalls(NodePass):
         if id(partner) in self._choices.asked_classes:  # type(m)
             return self._choices.class_of(updated.args[0].value)
         if self._is_anyones_state(partner) and isinstance(updated.func, cst.Attribute):
+            self.context.edited_lines.add(partner.lineno)
             function = expression(self.spelling.name(f"helpers.{updated.func.attr.value}"))
             return updated.with_changes(
                 func=function, args=[cst.Arg(updated.func.value), *updated.args]

@@ -223,6 +223,7 @@ class CellClasses(NodePass):
             self._flag_lost_change(argument)
             return
         function = expression(self.spelling.name(f"mindspore.ops.{argument.how}"))
+        self.context.edited_lines.add(call.lineno)
         name = ast.unparse(given)
         change = cst.Call(func=function, args=[cst.Arg(expression(name))])
         self._effects.lines.append((name, change))

@@ -20,6 +20,7 @@ from migrate.syntax.nodes import expression
     unit="node",
     after={
         "markers": "the first line takes the comments of the statement",
+        "writes": "it asks for lines when it leaves a statement",
         "stateful_item_writes": "the lines go before all statements that one became",
     },
     examples=[
@@ -37,11 +38,16 @@ class HoistedLines(NodePass):
         self._effects = file.shared(Effects)
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
-        self._effects.lines = []
+        self._effects.lines, self._effects.lines_after = [], []
         self._effects.in_line = True
 
     def leave_SimpleStatementLine(self, original: cst.SimpleStatementLine, updated: Any) -> Any:
         self._effects.in_line = False
+        behind = [cst.parse_statement(line) for line in self._effects.lines_after]
+        self._effects.lines_after = []
+        if behind:
+            now = list(updated) if isinstance(updated, cst.FlattenSentinel) else [updated]
+            updated = cst.FlattenSentinel([*now, *behind])
         if not self._effects.lines:
             return updated
         lines = [

@@ -3,6 +3,7 @@
     x.add_(1)  ->  x = x + 1                      nobody else holds x
                    y = x = x + 1                  the name y holds it too, in differentiated code
                    helpers.set_value(x, x + 1)    others hold it, in code without gradients
+                   x = x + 1; row = x[0]          a view of it is read later, in such code
                    a finding                      others hold it, and neither form is right
 
 `set_value` writes through to views and holders, as torch does. Graph mode and gradients of views
@@ -19,6 +20,7 @@ from migrate.flow.alias import Observer
 from migrate.flow.answer import Answer
 from migrate.pipeline.context import Context
 from migrate.resolve.values import Instance, ProjectClass, is_tensor, options_of
+from migrate.rewrite.tensors.write_back import write_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class Form:
     kind: Literal["rebind", "through", "flag"]
     names: tuple[str, ...] = ()
     seen_by: str = ""
+    after: tuple[str, ...] = ()  # lines behind the statement, for views
 
 
 REBIND = Form("rebind")
@@ -41,15 +44,17 @@ def in_place_form(place: ast.expr, context: Context, *, compiled: bool) -> Form:
     if not observers:
         return REBIND
     if compiled:
-        return _functional(observers)
+        return _functional(observers, place, context)
     if all(o.kind == "caller" for o in observers):
         return THROUGH if writes_to_caller(place, context) else REBIND
     if any(o.relation == "maybe" and o.kind == "name" for o in observers):
-        return _functional(observers)  # MindSpore's casts copy where torch's may not
+        return _functional(
+            observers, place, context
+        )  # MindSpore's casts copy where torch's may not
     differentiated = is_differentiated(place, context)
     named = any(o.kind == "name" for o in observers)
     if differentiated is Answer.YES or (differentiated is Answer.UNKNOWN and named):
-        return _functional(observers)
+        return _functional(observers, place, context)
     return THROUGH
 
 
@@ -91,13 +96,17 @@ def returns_nothing(function: ast.AST) -> bool:
     )
 
 
-def _functional(observers: list[Observer]) -> Form:
+def _functional(observers: list[Observer], place: ast.expr, context: Context) -> Form:
     """New tensors only: names of the very same tensor are bound to it, too."""
     inside = [o for o in observers if o.kind != "caller"]
     if not inside:
         return REBIND  # the call sites take the result
     if all(o.kind == "name" and o.relation == "same" for o in inside):
         return Form("rebind", tuple(o.name for o in inside))
+    same = tuple(o.name for o in inside if o.kind == "name" and o.relation == "same")
+    lines = write_back(place, [o for o in inside if o.name not in same], context)
+    if lines is not None:
+        return Form("rebind", same, after=tuple(lines))
     worst = next(o for o in inside if o.kind != "name" or o.relation != "same")
     return Form("flag", seen_by=str(worst))
 

@@ -8,7 +8,8 @@ import libcst as cst
 
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve import Usage
-from migrate.rewrite.node_pass import FileAccess
+from migrate.rewrite.effects import Effects
+from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.tensors.aliases import is_read_later
 from migrate.rewrite.tensors.in_place import (
     THROUGH,
@@ -26,8 +27,13 @@ from migrate.syntax.text import code
 class MutationScope(FileAccess):
     """Asked where a statement stands."""
 
+    def __init__(self, file: FileRewrite) -> None:
+        super().__init__(file)
+        self._effects = file.shared(Effects)
+
     def form(self, place: ast.expr, usage: Usage | None = None) -> Form:
         """How a change of the place is written; flagged where that is not known."""
+        self.context.edited_lines.add(place.lineno)
         compiled = self.is_compiled(self.function)
         if not compiled and (
             is_held_item(place, self.context)
@@ -36,6 +42,10 @@ class MutationScope(FileAccess):
         ):
             return THROUGH
         form = in_place_form(place, self.context, compiled=compiled)
+        if form.after and self._effects.in_line:
+            self._effects.lines_after += form.after
+        elif form.after:
+            form = Form("flag", seen_by="a view of the same memory")
         if form.kind == "flag" and not isinstance(place, ast.Call):
             self._flag_seen(place, form.seen_by, usage.api if usage else "")
         return form
@@ -43,8 +53,10 @@ class MutationScope(FileAccess):
     def flag_aliases(self, place: ast.expr, api: str = "") -> None:
         """Report a change that another name would show in torch, where it cannot be rebound."""
         form = in_place_form(place, self.context, compiled=self.is_compiled(self.function))
-        if form.kind == "flag" or form.names:
-            self._flag_seen(place, form.seen_by or form.names[0], api)
+        if form.after and not form.names and self._effects.in_line:
+            self._effects.lines_after += form.after
+        elif form.kind == "flag" or form.names or form.after:
+            self._flag_seen(place, form.seen_by or (*form.names, "a view of it")[0], api)
 
     def _flag_seen(self, place: ast.expr, seen_by: str, api: str) -> None:
         reason = f"changes {ast.unparse(place)} in place in torch, which {seen_by} could see"

@@ -55,8 +55,9 @@ from migrate.syntax.text import code
     examples=[
         becomes("x.add_(y)", "x = x.add(y)"),
         becomes("z = x\nx.add_(y)\nx = x + z", "z = x\nx = z = x.add(y)\nx = x + z"),
+        becomes("z = x[0]\nx.add_(y)\nx = x + z", "z = x[0]\nx = x.add(y)\nz = x[0]\nx = x + z"),
         flags(
-            "z = x[0]\nx.add_(y)\nx = x + z",
+            "z = x.diagonal()\nx.add_(y)\nx = x + z",
             "changes x in place in torch, which z (a view of the same memory) could see",
         ),
     ],
@@ -347,6 +348,7 @@ class Writes(NodePass):
         form = THROUGH
         if isinstance(partner.target, ast.Name | ast.Subscript):
             form = self._scope.form(partner.target)
+        self.context.edited_lines.add(partner.lineno)
         if form.kind == "through":
             return cst.Expr(self._written_through(partner, updated))
         if form.names or keeps_dtype(partner.target, partner.value, self.context):
