@@ -101,7 +101,12 @@ class Evaluator:
             memory = ref.memory
             if memory.source == "container":
                 found |= {held.through(ref.relation) for held in memory.contents}
-            elif tensor or memory.source == "fresh" or not self._holds_items(node, key):
+            elif (
+                tensor
+                or ref.relation != "same"
+                or memory.source == "fresh"
+                or not (self._holds_items(node, key))
+            ):
                 found.add(ref.through("view"))
                 found |= memory.contents
             else:

@@ -52,6 +52,7 @@ def seen(program, body: str, place: str = "x", parameters: str = "z, c") -> list
         ("x = torch.zeros(3)\nh = []\nx.add_(1)  # here\nh.append(x)\nreturn h", []),
         ("h = [torch.zeros(3)]\nx = h[0]\nx.add_(1)  # here\nreturn h", ["container h same"]),
         ("x = z\nx.add_(1)  # here\nreturn x", ["caller z same"]),
+        ("x, y = z.chunk(2)\nx.add_(1)  # here\nreturn z", ["caller z view", "name z view"]),
         ("x = z.clone()\nx.add_(1)  # here\nreturn x", []),
         ("x = torch.zeros(3)\nz.cache = x\nx.add_(1)  # here\nreturn x",
          ["attribute z.cache same", "container z same"]),
