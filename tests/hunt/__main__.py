@@ -1,6 +1,6 @@
 """python -m tests.hunt [SUBJECT...] [--name TEXT] [--jobs N] [--folder DIR] [--write]
 
-Without subjects: all of them. --write puts the table into docs/results/hunt.md.
+Without subjects: all of them. --write renews their verdicts in docs/results/hunt.json and hunt.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from tests.hunt.idioms import read_programs, subjects
+from tests.hunt.record import renew
 from tests.hunt.run import Judged, hunt
 from tests.hunt.table import RESULTS, page, text_table
 
@@ -23,7 +24,7 @@ def main() -> int:
     parser.add_argument("--classes", default="", help="only these classes, for example 9,15")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="keep programs, ports and records there")
-    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument("--write", action="store_true", help=f"renew hunt.json and {RESULTS.name}")
     options = parser.parse_args()
     wanted = {int(n) for n in options.classes.split(",") if n}
     programs = [
@@ -41,7 +42,7 @@ def main() -> int:
     sys.stdout.write(text_table(judged))
     sys.stderr.write(f"{len(programs)} programs in {time.monotonic() - start:.0f} s\n")
     if options.write:
-        RESULTS.write_text(page(judged), encoding="utf-8")
+        RESULTS.write_text(page(renew(judged)), encoding="utf-8")
     return 1 if any(one.verdict in ("silent", "invalid") for one in judged) else 0
 
 

@@ -89,14 +89,6 @@ def page(judged: list[Judged]) -> str:
     return "\n".join(parts)
 
 
-def known_silent() -> set[str]:
-    """The idioms that the committed table lists as silent."""
-    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
-    _, _, listed = text.partition("\n## Silent\n")
-    lines = listed.partition("\n## ")[0].splitlines()
-    return {line[2:].partition(" \u2014 ")[0] for line in lines if line.startswith("- ")}
-
-
 def _why(one: Judged) -> str:
     if one.findings:
         return one.findings[0].partition(": ")[2]
