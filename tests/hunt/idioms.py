@@ -126,20 +126,20 @@ def read_programs(subject: str) -> Iterator[Program]:
 def _programs(subject: str, idiom: str, classes: tuple[int, ...], body: str) -> Iterator[Program]:
     inputs = _INPUTS.search(body)
     parts = _FILE.split(body)
-    others = dict(zip(parts[1::2], (_with_header(part) for part in parts[2::2]), strict=True))
+    others = dict(zip(parts[1::2], (with_header(part) for part in parts[2::2]), strict=True))
     if inputs is None:
-        files = {"main.py": _with_header(parts[0])} | others
+        files = {"main.py": with_header(parts[0])} | others
         yield Program(idiom, subject, classes, "", files, "# raises" in body)
         return
     shapes, _, options = inputs[1].partition(";")
     code = parts[0]
     for form, driver in (("function", _function_driver), ("network", _network_driver)):
         source = code + driver(shapes.split(), "grad" in options)
-        files = {"main.py": _with_header(source)} | others
+        files = {"main.py": with_header(source)} | others
         yield Program(idiom, subject, classes, form, files, "raises" in options)
 
 
-def _with_header(body: str) -> str:
+def with_header(body: str) -> str:
     """The imports that every program has, and the support functions that it calls."""
     support = "".join(text for name, text in SUPPORT.items() if re.search(rf"\b{name}\(", body))
     header = HEADER
