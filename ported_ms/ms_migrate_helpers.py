@@ -27,6 +27,7 @@ from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
 from mindspore.graph.api import _pynative_executor
 from pathlib import Path
+from typing import NamedTuple
 
 
 def save(obj, f):
@@ -2375,6 +2376,13 @@ def set_value(tensor, value):
     return tensor
 
 
+class LoadedKeys(NamedTuple):
+    """What load_state_dict found no value for, and what it had no place for."""
+
+    missing_keys: list
+    unexpected_keys: list
+
+
 def load_state_dict(module, state_dict, strict=True):
     """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
 
@@ -2397,4 +2405,4 @@ def load_state_dict(module, state_dict, strict=True):
             if tuple(value.shape) != tuple(tensor.shape):
                 raise RuntimeError(f"{names[name]} has the shape {tensor.shape}, not {value.shape}")
             set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
-    return missing, unexpected
+    return LoadedKeys(missing, unexpected)

@@ -413,7 +413,7 @@ class Net(nn.Module):
         return self.act(self.norm(x))
 """
     text = port("from functools import partial\nimport torch.nn.functional as F\n" + HEAD + source)
-    assert "self.act = helpers.partial(" in text.text
+    assert "self.act = helpers.compiled_partial(" in text.text
     assert "norm=partial(helpers.LayerNorm, eps=1e-6)" in text.text
 
 

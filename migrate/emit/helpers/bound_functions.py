@@ -7,7 +7,7 @@ function that has defaults and is the value of an attribute does not compile at 
 import functools
 
 
-class partial(functools.partial):
+class compiled_partial(functools.partial):
     """functools.partial, with a call that the compiler can follow."""
 
     def __call__(self, *args, **keywords):

@@ -116,6 +116,7 @@ class LSTM(nn.LSTM):
         )
 
     def construct(self, input, hx=None, seq_length=None):
+        hx = None if hx is None else (hx[0], hx[1])  # a list of two is taken too
         if isinstance(input, tuple):  # a packed sequence
             padded, lengths = input
             padded = padded if self.batch_first else padded.swapaxes(0, 1)

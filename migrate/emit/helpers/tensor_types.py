@@ -1,6 +1,7 @@
 """torch's old tensor types (torch.FloatTensor), where they are kept in a variable."""
 
 import mindspore
+import numpy as np
 from mindspore import ops
 
 
@@ -14,7 +15,7 @@ class TensorType:
         self.dtype = dtype
 
     def __call__(self, *args):
-        if not args or all(type(size) is int for size in args):
+        if not args or all(isinstance(size, (int, np.integer)) for size in args):
             return ops.zeros(args or (0,), dtype=self.dtype)
         data = list(args[0]) if isinstance(args[0], range) else args[0]
         data = data if isinstance(data, mindspore.Tensor) else mindspore.tensor(data)

@@ -25,4 +25,10 @@ class Dropout(nn.Dropout):
     """nn.Dropout with torch's arguments: p is the share that is dropped."""
 
     def __init__(self, p=0.5, inplace=False):
-        super().__init__(p=p)
+        super().__init__(p=0.0 if p == 1 else float(p))
+        self.drops_all = p == 1  # MindSpore's layer does not
+
+    def construct(self, x):
+        if self.drops_all and self.training:
+            return x * 0
+        return super().construct(x)

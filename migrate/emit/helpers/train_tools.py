@@ -1,5 +1,7 @@
 """Small tools of training programs: recomputation, summaries, export."""
 
+from typing import NamedTuple
+
 import mindspore
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
@@ -52,6 +54,13 @@ def changed_in_place(tensor, value):
     return value
 
 
+class LoadedKeys(NamedTuple):
+    """What load_state_dict found no value for, and what it had no place for."""
+
+    missing_keys: list
+    unexpected_keys: list
+
+
 def load_state_dict(module, state_dict, strict=True):
     """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
 
@@ -74,7 +83,7 @@ def load_state_dict(module, state_dict, strict=True):
             if tuple(value.shape) != tuple(tensor.shape):
                 raise RuntimeError(f"{names[name]} has the shape {tensor.shape}, not {value.shape}")
             set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
-    return missing, unexpected
+    return LoadedKeys(missing, unexpected)
 
 
 def export_onnx(model, args, f):

@@ -134,7 +134,7 @@ class CellClasses(NodePass):
         if isinstance(new, cst.Call) and self._is_bare_super(partner):
             return self._full_super(new)
         if isinstance(new, cst.Call) and self._holds_function(partner):
-            new = new.with_changes(func=expression(self.spelling.name("helpers.partial")))
+            new = new.with_changes(func=expression(self.spelling.name("helpers.compiled_partial")))
         if isinstance(new, cst.Call) and any(isinstance(a.value, cst.Lambda) for a in new.args):
             new = self._without_lambdas(partner, new)
         self._note_changed_arguments(partner, new)
