@@ -1259,6 +1259,17 @@ class MappedOptimizer(optim.Optimizer):
             object.__setattr__(self, "_steps_taken", [*counts, *[0] * len(new)])
         return None
 
+    def zero_grad(self, set_to_none=True):
+        """Clear the gradients at the parameters."""
+        for parameter in self.parameters:
+            old = getattr(parameter, "grad", None)
+            parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
+
+    def step(self):
+        """A step with the gradients at the parameters, for code that knows no type of this."""
+        found = [getattr(parameter, "grad", None) for parameter in self.parameters]
+        return self(mindspore.mutable(with_zeros(self.parameters, found)))
+
     def __call__(self, gradients):
         return apply_to_reached(self, gradients, super().__call__)
 
@@ -1579,6 +1590,9 @@ _steps: list[object] = []
 _MOST_STEPS = 8
 
 
+_UNBOUND = types.CellType()
+
+
 # Of a forward function: how often its step was built since one could last be used again.
 _built: dict[object, int] = {}
 
@@ -1796,7 +1810,8 @@ def _surroundings(function):
     for called in functions:  # grows on the way
         code, known = called.__code__, called.__globals__
         for name, cell in zip(code.co_freevars, called.__closure__ or (), strict=True):
-            around.setdefault(name, cell.cell_contents)
+            if cell != _UNBOUND:  # a variable that no branch has bound yet
+                around.setdefault(name, cell.cell_contents)
         around |= {n: known[n] for n in code.co_names if n in known and n not in around}
         words |= set(code.co_names)
         owners = [type(value) for value in around.values() if not isinstance(value, nn.Cell)]

@@ -46,6 +46,7 @@ class Context:
     module_classes: dict[int, ProjectClass] = field(init=False)
     _compiled: dict[str, Verdict] | None = None
     _compiled_nodes: frozenset[ast.AST] | None = None
+    plan: str = ""  # of its training steps, for --explain-plan
     interpreter: Interpreter | None = None
     # Lines that are rewritten although nothing of torch is named there: `x += 1` of a tensor.
     edited_lines: set[int] = field(default_factory=set)

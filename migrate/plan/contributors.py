@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from migrate.flow.cfg import ControlFlow
 from migrate.plan.find import Backward, Calls
-from migrate.plan.flow import gradient_reads
+from migrate.plan.slice import gradient_reads
 from migrate.syntax.ast_index import nodes_of
 
 Home = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef

@@ -6,8 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from migrate.pipeline.context import Context
-from migrate.plan.loops import outermost_loop
-from migrate.plan.names import statements_below
+from migrate.plan.names import binds, innermost_loop, outermost_loop, statements_below
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN, Instance, Value, options_of
 
@@ -51,6 +50,7 @@ class Calls:
     clips: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)
     scaled_steps: list[tuple[ast.stmt, ast.Call, str, str]] = field(default_factory=list)
     unscales: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)
+    loops_over_optimizers: bool = False
 
 
 def find_calls(body: list[ast.stmt], context: Context) -> Calls:
@@ -66,6 +66,7 @@ def find_calls(body: list[ast.stmt], context: Context) -> Calls:
         elif isinstance(call.func, ast.Attribute):
             _sort_method(found, block, statement, call, call.func, context)
     _keep_optimizers(found, context)
+    _leave_loops_over_optimizers(found, body)
     for backward in found.backwards:
         backward.optimizer = _next_optimizer(backward, found, body)
         names = _stepping_with(backward, found, body)
@@ -73,6 +74,20 @@ def find_calls(body: list[ast.stmt], context: Context) -> Calls:
             backward.optimizer, *rest = names
             backward.others = tuple(rest)
     return found
+
+
+def _leave_loops_over_optimizers(found: Calls, body: list[ast.stmt]) -> None:
+    """`for o in optimizers: o.step()`: each takes its gradients from its parameters."""
+    passing = {
+        statement
+        for statement, _, name in (*found.steps, *found.zeros)
+        if isinstance(loop := innermost_loop(body, statement), ast.For)
+        and name.partition(".")[0].partition("[")[0] in binds(loop.target)
+        and not any(b.statement in set(ast.walk(loop)) for b in found.backwards)
+    }
+    found.loops_over_optimizers = any(s in passing for s, _, _ in found.steps)
+    found.steps = [entry for entry in found.steps if entry[0] not in passing]
+    found.zeros = [entry for entry in found.zeros if entry[0] not in passing]
 
 
 def _stepping_with(backward: Backward, calls: Calls, body: list[ast.stmt]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from migrate.pipeline.context import Context
 from migrate.resolve.values import ProjectFunction, options_of
@@ -57,3 +58,133 @@ def _looks_decorated(function: ast.AST) -> bool:
         ast.unparse(decorator).partition("(")[0].endswith(("no_grad", "inference_mode"))
         for decorator in getattr(function, "decorator_list", ())
     )
+
+
+_ENABLE = (
+    "torch.enable_grad",
+    "torch.autograd.enable_grad",
+    "torch.autograd.grad_mode.enable_grad",
+)
+_SET = (
+    "torch.set_grad_enabled",
+    "torch.autograd.set_grad_enabled",
+    "torch.autograd.grad_mode.set_grad_enabled",
+)
+_STORING = ("append", "extend", "insert", "add", "update", "setdefault", "put", "appendleft")
+_STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The values of a statement carry no gradient; with a test, only where it does not hold."""
+
+    statement: ast.stmt
+    unless: str = ""
+    only_results: bool = False  # of a decorated function: locals end with it
+
+
+def grad_mode(node: ast.expr, context: Context) -> str | None:
+    """What a call says about recording: "" for off, "True" for on, a test, None for nothing."""
+    if stops_gradient(node, context):
+        return ""
+    usage = context.usage(node.func if isinstance(node, ast.Call) else node)
+    if usage is None:
+        return None
+    if usage.api in _ENABLE:
+        return "True"
+    if usage.api not in _SET or not isinstance(node, ast.Call) or not (node.args or node.keywords):
+        return None
+    flag = node.args[0] if node.args else node.keywords[0].value
+    if isinstance(flag, ast.Constant):
+        return "True" if flag.value else ""
+    return ast.unparse(flag)
+
+
+def find_cuts(body: list[ast.stmt], context: Context, function: ast.AST | None) -> list[Cut]:
+    """All statements of a function's own body that run where nothing is recorded."""
+    found: list[Cut] = []
+    decorators = getattr(function, "decorator_list", ())
+    modes = [mode for one in decorators if (mode := grad_mode(one, context)) is not None]
+    _walk(body, modes[-1] if modes else "True", bool(modes), body, context, found)
+    return found
+
+
+def _walk(
+    block: list[ast.stmt],
+    mode: str,
+    decorated: bool,
+    body: list[ast.stmt],
+    context: Context,
+    found: list[Cut],
+) -> str:
+    """Follow a block; the mode behind it, which a bare set_grad_enabled() may have changed."""
+    for statement in block:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        bare = statement.value if isinstance(statement, ast.Expr) else None
+        set_to = grad_mode(bare, context) if isinstance(bare, ast.Call) else None
+        if set_to is not None:
+            mode, decorated = set_to, False
+        elif isinstance(statement, ast.With):
+            inner = _mode_inside(statement, mode, body, context)
+            _walk(statement.body, inner, decorated and inner == mode, body, context, found)
+        elif mode != "True" and isinstance(statement, _STATEMENTS) and _stores(statement):
+            found.append(Cut(statement, mode, decorated))
+        else:
+            for inner_block in _blocks(statement):
+                mode = _walk(inner_block, mode, decorated, body, context, found)
+    return mode
+
+
+def _mode_inside(statement: ast.With, mode: str, body: list[ast.stmt], context: Context) -> str:
+    if any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(statement)):
+        return mode  # a training step runs where gradients are recorded
+    for item in statement.items:
+        said = grad_mode(item.context_expr, context)
+        if said is None and isinstance(item.context_expr, ast.Name | ast.IfExp):
+            said = chosen_mode(item.context_expr, body, context)
+        if said is not None:
+            mode = said
+    return mode
+
+
+def chosen_mode(node: ast.expr, body: list[ast.stmt], context: Context) -> str | None:
+    """`ctx = torch.no_grad() if frozen else nullcontext()`: recorded unless `frozen`."""
+    if isinstance(node, ast.Name):
+        given = [
+            n.value
+            for s in body
+            for n in ast.walk(s)
+            if isinstance(n, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == node.id for t in n.targets)
+        ]
+        return chosen_mode(given[0], body, context) if len(given) == 1 else None
+    if not isinstance(node, ast.IfExp):
+        return grad_mode(node, context) if isinstance(node, ast.Call) else None
+    first, second = (grad_mode(branch, context) for branch in (node.body, node.orelse))
+    if first == "" and second != "":
+        return f"not ({ast.unparse(node.test)})"
+    if second == "" and first != "":
+        return f"({ast.unparse(node.test)})"
+    return first if first == second else None
+
+
+def _stores(statement: ast.stmt) -> bool:
+    """It hands values on: binds, returns or puts them into a container."""
+    if not isinstance(statement, ast.Expr):
+        return getattr(statement, "value", None) is not None
+    value = statement.value
+    if isinstance(value, ast.Yield):
+        return value.value is not None
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr in _STORING
+    )
+
+
+def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    found = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+    found += [handler.body for handler in getattr(statement, "handlers", ())]
+    found += [case.body for case in getattr(statement, "cases", ())]
+    return [block for block in found if block]

@@ -16,44 +16,55 @@ from migrate.plan.contributors import (
     zeroed_optimizer,
 )
 from migrate.plan.find import Backward, Calls, find_calls
-from migrate.plan.flow import detached, flowing, surely_binds
+from migrate.plan.gradient_users import (
+    Home,
+    are_unused,
+    gradients_cross_functions,
+    keeps_gradients,
+    trained_in,
+)
 from migrate.plan.input_gradients import GRAD
-from migrate.plan.inputs import (
+from migrate.plan.interface import (
+    Versions,
     changed_in_part,
     data_arguments,
+    find_versions,
     in_order,
     is_code,
     names_called,
 )
-from migrate.plan.loops import (
+from migrate.plan.mode import Switches, models_called, own_calls, plan_modes
+from migrate.plan.names import (
     behind,
+    binds,
     bound_anew,
     bound_before,
+    changes_of_tensors,
     contains,
     innermost_loop,
     loop_bodies,
     outermost_loop,
     own_reads,
-    step_loop,
-)
-from migrate.plan.mode import Switches, models_called, own_calls, plan_modes
-from migrate.plan.names import (
-    binds,
-    changes_of_tensors,
     reads,
     reads_before_binding,
     statements_below,
+    step_loop,
 )
-from migrate.plan.param_grad_reads import Home, keeps_gradients, trained_in
 from migrate.plan.parameters import may_use_parameters, runs_forward
 from migrate.plan.project_flags import adds_groups, sets_requires_grad
-from migrate.plan.region import around, bound_by, find_region, leaves
+from migrate.plan.slice import (
+    around,
+    bound_by,
+    detached,
+    find_region,
+    flowing,
+    leaves,
+    surely_binds,
+)
 from migrate.plan.statement_roles import assign_statements
-from migrate.plan.step_plan import Plans, StepPlan
 from migrate.plan.tape_fallback import plan_taped
 from migrate.plan.tensor_gradients import plan_tensor_gradients
-from migrate.plan.unused_gradients import are_unused
-from migrate.plan.versions import Versions, find_versions
+from migrate.plan.training_step import Plans, TrainingStep
 from migrate.syntax.ast_index import nodes_of
 
 
@@ -66,6 +77,8 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
         usage.api == GRAD for usage in context.usages.values()
     ):
         plans.switches = plan_modes(tree, homes, set(), context)
+        # Gradients that another file computes lie at the parameters.
+        plans.on_parameters = plans.accumulates = gradients_cross_functions(context.modules.project)
         return plans
     calls_of = {id(home): find_calls(home.body, context) for home in homes}
     plans.gradients = plan_tensor_gradients(homes, calls_of, context, taken)
@@ -79,7 +92,7 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     refused: dict[int, Refusal] = {}
     for home in homes:
         calls = calls_of[id(home)]
-        siblings: list[StepPlan] = []
+        siblings: list[TrainingStep] = []
         for backward in calls.backwards:
             try:
                 freed = _freed(siblings, backward)
@@ -140,7 +153,7 @@ def _taped(
     return plans
 
 
-def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> None:
+def _flag_shared(plan: TrainingStep, siblings: list[TrainingStep], context: Context) -> None:
     """Two losses that share a forward pass: each forward function computes it for itself."""
     others = [other for other in siblings if other is not plan.instead]
     before = {id(statement) for other in others for statement in other.region}
@@ -154,7 +167,7 @@ def _flag_shared(plan: StepPlan, siblings: list[StepPlan], context: Context) -> 
             )
 
 
-def _freed(siblings: list[StepPlan], backward: Backward) -> set[int]:
+def _freed(siblings: list[TrainingStep], backward: Backward) -> set[int]:
     """Statements through which an earlier backward pass has gone: torch has let go of that graph,
     and what they computed is data from there on.
     """
@@ -189,7 +202,7 @@ class StepPlanner:
         self.block = backward.block
         self.guard: ast.If | None = None  # decides whether there is a backward pass at all
 
-    def plan(self) -> StepPlan:
+    def plan(self) -> TrainingStep:
         backward = self.backward
         self._check_call()
         unused = self._is_unused()
@@ -206,7 +219,7 @@ class StepPlanner:
         outputs = self._outputs(parameters, region, loop)
         parameters += self._kept_by_branches(parameters, outputs, region)
         sharing = self._sharing(loop)
-        return StepPlan(
+        return TrainingStep(
             backward,
             backward.optimizer,
             weights,
@@ -282,6 +295,15 @@ class StepPlanner:
                 "compute the loss first, and decide about it behind backward()",
                 "MS408",
             )
+        loss = self.backward.bare
+        surely = {name for statement in region for name in surely_binds(statement)}
+        bound = {name for statement in region for name in binds(statement)}
+        if isinstance(loss, ast.Name) and loss.id in bound - surely and not self._starts(region):
+            raise Refusal(
+                f"{loss.id} is not bound on every way to backward()",
+                "bind it in both branches",
+                "MS408",
+            )
         if not any(runs_forward(part, self.context) for part in (*region, self.backward.bare)):
             raise Refusal(
                 "the forward pass behind this loss was run elsewhere, out of reach of "
@@ -289,6 +311,14 @@ class StepPlanner:
                 "run the model where the loss is computed",
                 "MS408",
             )
+
+    def _starts(self, region: list[ast.stmt]) -> bool:
+        """The loss has a value before the region: `loss = 0`, then a loop that adds to it."""
+        assert isinstance(self.backward.bare, ast.Name)
+        before = bound_before(self.body, region[0])
+        return self.backward.bare.id in before or any(
+            isinstance(s, ast.For | ast.While | ast.AugAssign) for s in region
+        )
 
     def _running(self, region: list[ast.stmt]) -> list[str]:
         nodes = [n for part in (*region, self.backward.bare) for n in ast.walk(part)]
@@ -474,12 +504,12 @@ def _cleared_each_time(blocks: list[list[ast.stmt]], calls: Calls, optimizer: st
     return bool(steps) and (bool(zeros) or elsewhere)
 
 
-def _other_branch(plan: StepPlan, siblings: list[StepPlan]) -> StepPlan | None:
+def _other_branch(plan: TrainingStep, siblings: list[TrainingStep]) -> TrainingStep | None:
     """The step that is taken where this one is not: it stands in the same `if`."""
     return next((p for p in siblings if p.host is not None and p.host is plan.host), None)
 
 
-def _name(plan: StepPlan, siblings: list[StepPlan], taken: set[str]) -> None:
+def _name(plan: TrainingStep, siblings: list[TrainingStep], taken: set[str]) -> None:
     """Names that nothing else in the function has."""
     suffix = f"_{len(siblings) + 1}" if siblings else ""
     for field_name in ("forward_name", "grad_name", "grads_name", "store_name"):

@@ -6,10 +6,10 @@ import ast
 
 from migrate.plan.contributors import clips_all, zeroed_optimizer
 from migrate.plan.find import Calls
-from migrate.plan.step_plan import Plans, StepPlan
+from migrate.plan.training_step import Plans, TrainingStep
 
 
-def assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
+def assign_statements(plan: TrainingStep, calls: Calls, plans: Plans) -> None:
     backward = plan.backward
     if plan.host is not None:
         if plan.instead is None:
@@ -26,7 +26,7 @@ def assign_statements(plan: StepPlan, calls: Calls, plans: Plans) -> None:
         _assign_updates(plan, calls, plans)
 
 
-def _assign_updates(plan: StepPlan, calls: Calls, plans: Plans) -> None:
+def _assign_updates(plan: TrainingStep, calls: Calls, plans: Plans) -> None:
     """The statements around the backward pass: steps, zero_grad, unscaling, clipping."""
     for statement, call, name in calls.steps:
         if name == plan.optimizer and _is_near(statement, plan):
@@ -53,7 +53,7 @@ def _assign_updates(plan: StepPlan, calls: Calls, plans: Plans) -> None:
             _note(plans, statement, call, kind, plan, "" if whole else "some")
 
 
-def _claim_each(plan: StepPlan, calls: Calls, plans: Plans) -> None:
+def _claim_each(plan: TrainingStep, calls: Calls, plans: Plans) -> None:
     """Several optimizers: gradients lie at the parameters, and each looks for its own."""
     names = (plan.optimizer, *plan.backward.others)
     for statement, call, name in calls.steps:
@@ -71,13 +71,13 @@ def _claim_each(plan: StepPlan, calls: Calls, plans: Plans) -> None:
             _note(plans, statement, call, "own_unscale", plan, f"{scaler} {name}")
 
 
-def _is_near(statement: ast.stmt, plan: StepPlan) -> bool:
+def _is_near(statement: ast.stmt, plan: TrainingStep) -> bool:
     """In the same loop as the backward pass: other loops have steps of their own."""
     return plan.near is None or any(node is statement for node in ast.walk(plan.near))
 
 
 def _note(
-    plans: Plans, statement: ast.stmt, call: ast.Call, kind: str, plan: StepPlan, detail: str
+    plans: Plans, statement: ast.stmt, call: ast.Call, kind: str, plan: TrainingStep, detail: str
 ) -> None:
     """The last plan that claims a statement is the nearest one before it."""
     plans.statements[id(statement)] = (kind, plan, detail)

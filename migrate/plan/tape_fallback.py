@@ -13,15 +13,15 @@ from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
 from migrate.plan.project_flags import sets_requires_grad
-from migrate.plan.step_plan import Plans, StepPlan
+from migrate.plan.training_step import Plans, TrainingStep
 
 
 def plan_taped(
     plans: Plans, calls: Calls, refused: dict[int, Refusal], context: Context
-) -> StepPlan | None:
+) -> TrainingStep | None:
     """Give each call of a body with training steps its place; None if it has no backward pass."""
     names = {name for _, _, name in calls.steps} | {name for *_, name in calls.scaled_steps}
-    first: StepPlan | None = None
+    first: TrainingStep | None = None
     for backward in calls.backwards:
         plan = _plan(backward, context)
         first = first or plan
@@ -60,8 +60,8 @@ def plan_taped(
     return first
 
 
-def _plan(backward: Backward, context: Context) -> StepPlan:
-    return StepPlan(
+def _plan(backward: Backward, context: Context) -> TrainingStep:
+    return TrainingStep(
         backward,
         backward.optimizer,
         weights="",
@@ -77,7 +77,7 @@ def _plan(backward: Backward, context: Context) -> StepPlan:
 
 
 def _note(
-    plans: Plans, statement: ast.stmt, call: ast.Call, kind: str, plan: StepPlan, detail: str
+    plans: Plans, statement: ast.stmt, call: ast.Call, kind: str, plan: TrainingStep, detail: str
 ) -> None:
     plans.statements[id(statement)] = (kind, plan, detail)
     plans.handled.add(id(call))

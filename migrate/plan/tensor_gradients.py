@@ -9,6 +9,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
+from migrate.plan.gradient_users import Home
 from migrate.plan.input_gradients import (
     GRAD,
     InputGradients,
@@ -17,9 +18,7 @@ from migrate.plan.input_gradients import (
     one_of,
     plan_gradients,
 )
-from migrate.plan.loops import innermost_loop
-from migrate.plan.names import binds, statements_below
-from migrate.plan.param_grad_reads import Home
+from migrate.plan.names import binds, innermost_loop, statements_below
 from migrate.plan.parameters import is_parameter
 from migrate.project import Project, ReadProblem
 

@@ -31,6 +31,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     where.add_argument("--diff", action="store_true", help="show what would change, write nothing")
     where.add_argument(
+        "--explain-plan",
+        action="store_true",
+        help="show each training step: its statements and why, inputs, results; write nothing",
+    )
+    where.add_argument(
         "--check", action="store_true", help="only say whether everything ports, write nothing"
     )
     where.add_argument(
@@ -163,6 +168,9 @@ def run(options: argparse.Namespace) -> int:
         from migrate.port.scaffold import add_scaffold
 
         add_scaffold(tree)
+    if options.explain_plan:
+        sys.stdout.write(_plans(tree))
+        return 1 if tree.findings else 0
     if options.diff:
         sys.stdout.write(_diff(tree))
     elif options.output is not None:
@@ -207,6 +215,12 @@ def _refuse_early(options: argparse.Namespace) -> None:
         refuse_links(options.paths)
     if all(path.exists() for path in options.paths):
         in_place.refuse_interrupted(top_of(options.paths))
+
+
+def _plans(tree: PortedTree) -> str:
+    """The training steps of each file."""
+    found = [f"{path}\n{ported.plan}" for path, ported in tree.files.items() if ported.plan]
+    return "\n".join(found) or "no training step: nothing calls backward()\n"
 
 
 def _finish_interrupted(options: argparse.Namespace) -> int:

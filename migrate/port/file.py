@@ -45,6 +45,7 @@ class PortedFile:
     helpers: list[str] = field(default_factory=list)
     generated: dict[str, str] = field(default_factory=dict)
     problem: Finding | None = None
+    plan: str = ""  # of its training steps
 
     def encoded(self) -> bytes:
         """The text as bytes, in the file's own encoding and line ends."""
@@ -138,6 +139,7 @@ def port_file(
         changed=code != original,
         findings=[_at_source(finding, lowered) for finding in context.findings],
         ported=context.ported,
+        plan=context.plan,
         usages=len(resolution.usages),
         helpers=helpers,
         generated=context.generated,

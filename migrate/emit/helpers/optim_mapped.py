@@ -6,7 +6,7 @@ import mindspore
 from mindspore import Parameter, ParameterTuple, Tensor, ops
 from mindspore.experimental import optim
 
-from migrate.emit.helpers.train_reach import apply_to_reached
+from migrate.emit.helpers.train_reach import apply_to_reached, with_zeros
 
 
 def _negative(gradient):
@@ -77,6 +77,17 @@ class MappedOptimizer(optim.Optimizer):
         if taken or any(counts):
             object.__setattr__(self, "_steps_taken", [*counts, *[0] * len(new)])
         return None
+
+    def zero_grad(self, set_to_none=True):
+        """Clear the gradients at the parameters."""
+        for parameter in self.parameters:
+            old = getattr(parameter, "grad", None)
+            parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
+
+    def step(self):
+        """A step with the gradients at the parameters, for code that knows no type of this."""
+        found = [getattr(parameter, "grad", None) for parameter in self.parameters]
+        return self(mindspore.mutable(with_zeros(self.parameters, found)))
 
     def __call__(self, gradients):
         return apply_to_reached(self, gradients, super().__call__)

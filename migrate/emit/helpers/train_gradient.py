@@ -20,6 +20,7 @@ from migrate.emit.helpers.train_settings import Settings, python_only
 # Steps built so far, the latest last: what stood around the forward function, and the step.
 _steps: list[object] = []
 _MOST_STEPS = 8
+_UNBOUND = types.CellType()
 # Of a forward function: how often its step was built since one could last be used again.
 _built: dict[object, int] = {}
 _MOST_IN_A_ROW = 4
@@ -233,7 +234,8 @@ def _surroundings(function):
     for called in functions:  # grows on the way
         code, known = called.__code__, called.__globals__
         for name, cell in zip(code.co_freevars, called.__closure__ or (), strict=True):
-            around.setdefault(name, cell.cell_contents)
+            if cell != _UNBOUND:  # a variable that no branch has bound yet
+                around.setdefault(name, cell.cell_contents)
         around |= {n: known[n] for n in code.co_names if n in known and n not in around}
         words |= set(code.co_names)
         owners = [type(value) for value in around.values() if not isinstance(value, nn.Cell)]

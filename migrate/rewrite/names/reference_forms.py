@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from migrate.pipeline.refusal import Refusal
-from migrate.plan.param_grad_reads import is_gradient
+from migrate.plan.gradient_users import is_gradient
 from migrate.plan.project_flags import trains
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER

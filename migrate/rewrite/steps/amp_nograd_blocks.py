@@ -9,8 +9,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import is_module_value
 from migrate.pipeline.refusal import Refusal
-from migrate.plan.no_grad_cuts import chosen_mode
-from migrate.plan.no_gradient import stops_gradient
+from migrate.plan.no_gradient import chosen_mode, stops_gradient
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState, precision_of

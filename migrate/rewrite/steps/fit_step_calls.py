@@ -12,7 +12,7 @@ from migrate.pipeline import becomes, declare
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.no_gradient import is_decorated
 from migrate.plan.project_flags import cycles_momentum
-from migrate.plan.step_plan import StepPlan
+from migrate.plan.training_step import TrainingStep
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_code import as_list
 from migrate.rewrite.steps.step_state import StepState
@@ -97,7 +97,7 @@ class FitStepCalls(NodePass):
             and not is_decorated(self.function, self.context)
         )
 
-    def _in_front(self, plan: StepPlan, api: str, new: cst.Call) -> cst.Name:
+    def _in_front(self, plan: TrainingStep, api: str, new: cst.Call) -> cst.Name:
         """`model.parameters()` in a loss: Graph mode takes the list, not the call."""
         name = "weights" if api.endswith(".parameters") else "named_weights"
         lines = self._steps.hoisted.setdefault(id(plan), [])

@@ -10,7 +10,7 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare
 from migrate.plan.names import statements_below
-from migrate.plan.no_grad_cuts import Cut, find_cuts, grad_mode
+from migrate.plan.no_gradient import Cut, find_cuts, grad_mode
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState
 from migrate.rewrite.steps.write_cuts import CutWriter

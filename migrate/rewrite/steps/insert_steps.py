@@ -11,7 +11,7 @@ from typing import Any
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
-from migrate.plan.step_plan import StepPlan
+from migrate.plan.training_step import TrainingStep
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.statements.suites import is_gone
@@ -223,7 +223,7 @@ class InsertSteps(NodePass):
         return [cst.With(items=[item], body=cst.IndentedBlock(inner), leading_lines=head)]
 
     def _step(
-        self, plan: StepPlan, region: list[cst.BaseStatement], old: list[cst.BaseStatement]
+        self, plan: TrainingStep, region: list[cst.BaseStatement], old: list[cst.BaseStatement]
     ) -> list[cst.BaseStatement]:
         self._taken.add(id(plan))
         loss = self._steps.losses[plan.backward.call]
@@ -249,7 +249,9 @@ class InsertSteps(NodePass):
         made[0] = made[0].with_changes(leading_lines=head)
         return made
 
-    def _condition(self, plan: StepPlan, old: list[cst.BaseStatement]) -> cst.BaseExpression | None:
+    def _condition(
+        self, plan: TrainingStep, old: list[cst.BaseStatement]
+    ) -> cst.BaseExpression | None:
         """When the backward pass is run, where an `if` decides it."""
         host = next((s for s in old if isinstance(s, cst.If)), None)
         if plan.host is None or host is None:
@@ -261,8 +263,8 @@ class InsertSteps(NodePass):
 
     def _in_either(
         self,
-        plan: StepPlan,
-        other: StepPlan,
+        plan: TrainingStep,
+        other: TrainingStep,
         region: list[cst.BaseStatement],
         old: list[cst.BaseStatement],
     ) -> list[cst.BaseStatement]:
@@ -279,7 +281,7 @@ class InsertSteps(NodePass):
         made = in_branches(test, *lines)
         return [made.with_changes(leading_lines=getattr(old[0], "leading_lines", ()))]
 
-    def _plans_at(self, node: cst.CSTNode) -> list[StepPlan]:
+    def _plans_at(self, node: cst.CSTNode) -> list[TrainingStep]:
         """The step that a statement becomes, and the one of its other branch."""
         special = self._steps.plans.statements.get(id(self._steps.statement(node)))
         if special is None or special[0] not in ("backward", "host"):
@@ -291,13 +293,13 @@ class InsertSteps(NodePass):
 class _Block:
     """A block of statements on its way to one with steps in it."""
 
-    def __init__(self, plans: list[StepPlan]) -> None:
+    def __init__(self, plans: list[TrainingStep]) -> None:
         self.body: list[cst.BaseStatement] = []
-        self.region: dict[ast.AST | None, list[StepPlan]] = {}
+        self.region: dict[ast.AST | None, list[TrainingStep]] = {}
         for plan in plans:
             for statement in plan.region:
                 self.region.setdefault(statement, []).append(plan)
-        self.later: dict[ast.AST | None, StepPlan] = {s: p for p in plans for s in p.later}
+        self.later: dict[ast.AST | None, TrainingStep] = {s: p for p in plans for s in p.later}
         self.detached: set[ast.AST] = {s for plan in plans for s in plan.detached}
         # By the id of the plan: the statements of its function, those behind it, where it starts.
         self.inside: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from migrate.plan.step_plan import StepPlan
+from migrate.plan.training_step import TrainingStep
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.text import code
 
@@ -17,7 +17,7 @@ Statement = cst.BaseStatement
 
 
 def forward_function(
-    plan: StepPlan, region: Sequence[Statement], loss: cst.BaseExpression
+    plan: TrainingStep, region: Sequence[Statement], loss: cst.BaseExpression
 ) -> cst.FunctionDef:
     """The statements that compute the loss, as a function of the data."""
     loss = loss.with_changes(lpar=[], rpar=[]) if not isinstance(loss, cst.Tuple) else loss
@@ -41,14 +41,14 @@ def forward_function(
     )
 
 
-def snapshots(plan: StepPlan, statement: ast.AST | None) -> list[Statement]:
+def snapshots(plan: TrainingStep, statement: ast.AST | None) -> list[Statement]:
     """Earlier values that are results of the step, behind the statement that gives them."""
     found = plan.versions.snapshots.get(statement, []) if isinstance(statement, ast.stmt) else []
     return [cst.parse_statement(one.source) for one in found]
 
 
 def renamed(
-    plan: StepPlan, statement: ast.AST | None, produced: Sequence[Statement]
+    plan: TrainingStep, statement: ast.AST | None, produced: Sequence[Statement]
 ) -> list[Statement]:
     """A statement that goes behind the step, with the values that it read where it stood."""
     names = plan.versions.renames.get(statement, {}) if isinstance(statement, ast.stmt) else {}
@@ -79,7 +79,7 @@ class _Renamer(cst.CSTTransformer):
 
 
 def preparation(
-    plan: StepPlan,
+    plan: TrainingStep,
     function: cst.FunctionDef,
     loss: cst.BaseExpression,
     spelling: ImportPlanner,
@@ -104,7 +104,7 @@ def preparation(
 
 
 def backward_statements(
-    plan: StepPlan, loss: cst.BaseExpression, test: cst.BaseExpression | None = None
+    plan: TrainingStep, loss: cst.BaseExpression, test: cst.BaseExpression | None = None
 ) -> list[Statement]:
     """In place of `loss.backward()`; with a test, gradients are computed only where it holds."""
     lines = gradient_lines(plan, loss)
@@ -126,7 +126,7 @@ def in_branches(test: cst.BaseExpression, lines: list[str], others: list[str]) -
     return cst.If(test=test, body=body, orelse=cst.Else(orelse))
 
 
-def gradient_lines(plan: StepPlan, loss: cst.BaseExpression) -> list[str]:
+def gradient_lines(plan: TrainingStep, loss: cst.BaseExpression) -> list[str]:
     """The call that gives the loss and its gradients."""
     aux = _aux(plan, loss)
     target = code(loss) if isinstance(loss, cst.Name) else "_"
@@ -135,7 +135,7 @@ def gradient_lines(plan: StepPlan, loss: cst.BaseExpression) -> list[str]:
     return [f"{target}, {plan.grads_name} = {plan.grad_name}({', '.join(plan.parameters)})"]
 
 
-def _store(plan: StepPlan, spelling: ImportPlanner) -> str:
+def _store(plan: TrainingStep, spelling: ImportPlanner) -> str:
     """Where gradients add up: beside the optimizer, or at the parameters if the program looks
     for them there.
     """
@@ -144,17 +144,17 @@ def _store(plan: StepPlan, spelling: ImportPlanner) -> str:
     return f"{spelling.name('helpers.gradients_of')}({plan.optimizer})"
 
 
-def _aux(plan: StepPlan, loss: cst.BaseExpression) -> list[str]:
+def _aux(plan: TrainingStep, loss: cst.BaseExpression) -> list[str]:
     return [name for name in plan.outputs if name != code(loss)]
 
 
-def gradients(plan: StepPlan) -> str:
+def gradients(plan: TrainingStep) -> str:
     """The expression for the gradients that the optimizer is to use."""
     return f"{plan.store_name}.values" if plan.accumulates else plan.grads_name
 
 
 def special_statement(
-    kind: str, plan: StepPlan, detail: str, call: cst.Call, target: str, spelling: ImportPlanner
+    kind: str, plan: TrainingStep, detail: str, call: cst.Call, target: str, spelling: ImportPlanner
 ) -> str:
     """The line that takes the place of step, zero_grad, clipping or unscaling; empty removes it."""
     grads = gradients(plan)
@@ -194,7 +194,7 @@ def special_statement(
 
 
 def _clipping(
-    kind: str, plan: StepPlan, detail: str, call: cst.Call, target: str, spelling: ImportPlanner
+    kind: str, plan: TrainingStep, detail: str, call: cst.Call, target: str, spelling: ImportPlanner
 ) -> str:
     """Clip all gradients of the step, or those of the parameters that the program lists."""
     grads = gradients(plan)

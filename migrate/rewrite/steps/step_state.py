@@ -6,8 +6,9 @@ import ast
 
 import libcst as cst
 
+from migrate.plan.explain import explain_plans
 from migrate.plan.plan import plan_steps
-from migrate.plan.step_plan import Plans, StepPlan
+from migrate.plan.training_step import Plans, TrainingStep
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.text import code
@@ -24,6 +25,7 @@ class StepState(FileAccess):
         super().__init__(file)
         tree = self.context.tree
         self.plans: Plans = plan_steps(tree, self.context, set(self.spelling.taken))
+        self.context.plan = explain_plans(self.plans, self.context)
         self.active = bool(self.plans.by_block or self.plans.gradients) or self.plans.taped
         self.in_step = {
             node: plan
@@ -48,7 +50,7 @@ class StepState(FileAccess):
         }  # `ctx = nullcontext() if on_cpu else autocast(...)`
 
     @property
-    def all_plans(self) -> list[StepPlan]:
+    def all_plans(self) -> list[TrainingStep]:
         return [plan for block in self.plans.by_block.values() for plan in block]
 
     def is_autocast(self, call: ast.AST) -> bool:

@@ -8,8 +8,8 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.refusal import Refusal
-from migrate.plan.param_grad_reads import overrides_step
-from migrate.plan.step_plan import StepPlan
+from migrate.plan.gradient_users import overrides_step
+from migrate.plan.training_step import TrainingStep
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_code import special_statement
 from migrate.rewrite.steps.step_state import StepState
@@ -59,7 +59,7 @@ class StepStatements(NodePass):
         return self._special(special, updated)
 
     def _special(
-        self, special: tuple[str, StepPlan, str], node: cst.SimpleStatementLine
+        self, special: tuple[str, TrainingStep, str], node: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
         kind, plan, detail = special
         small = node.body[0]

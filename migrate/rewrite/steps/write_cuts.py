@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from migrate.pipeline.context import Context, is_module_value
-from migrate.plan.no_grad_cuts import Cut
+from migrate.plan.no_gradient import Cut
 from migrate.resolve.values import (
     UNKNOWN,
     Instance,

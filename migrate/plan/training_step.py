@@ -1,4 +1,4 @@
-"""What is known of the training steps of a file once they are planned."""
+"""The training step as a value: what the planner found out about one backward pass."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from migrate.plan.find import Backward
 from migrate.plan.input_gradients import InputGradients
+from migrate.plan.interface import Versions
 from migrate.plan.mode import Switches
-from migrate.plan.versions import Versions
 
 
 @dataclass(slots=True)
-class StepPlan:
+class TrainingStep:
     """One backward pass and everything that belongs to it."""
 
     backward: Backward
@@ -31,7 +31,9 @@ class StepPlan:
     unconditional: bool = True  # every round of the loop comes here
     owns_store: bool = True  # the first of several backward passes that share an optimizer
     loop: ast.stmt | None = None  # the outermost one around the step
-    instead: StepPlan | None = None  # of the other branch: `if scaler: ... else: loss.backward()`
+    instead: TrainingStep | None = (
+        None  # of the other branch: `if scaler: ... else: loss.backward()`
+    )
     near: ast.stmt | None = None  # that loop, or the innermost one where each round builds anew
     host: ast.If | None = None  # decides whether there is a backward pass at all
     settled: bool = False  # the host's test is known in front of the loop
@@ -53,8 +55,8 @@ class Plans:
     node.
     """
 
-    by_block: dict[int, list[StepPlan]] = field(default_factory=dict)
-    statements: dict[int, tuple[str, StepPlan, str]] = field(default_factory=dict)
+    by_block: dict[int, list[TrainingStep]] = field(default_factory=dict)
+    statements: dict[int, tuple[str, TrainingStep, str]] = field(default_factory=dict)
     handled: set[int] = field(default_factory=set)  # calls that the ordinary rewriting leaves alone
     gradients: list[InputGradients] = field(default_factory=list)  # of plain tensors
     models: dict[str, set[str]] = field(default_factory=dict)  # optimizer -> what it trains

@@ -1,0 +1,169 @@
+"""What a planned step does with values, gradients and modes; the hunt runs the same against torch."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from migrate.cli import main
+
+HEAD = """
+    import torch
+    import torch.nn as nn
+    import torch.nn.functional as F
+
+    """
+
+
+def test_an_earlier_value_is_a_result_of_the_step(port) -> None:
+    text = port(
+        HEAD
+        + """
+    def train(cell: nn.Module, head: nn.Module, data, opt: torch.optim.Optimizer, state):
+        for x, y in data:
+            out = torch.tanh(cell(x + state))
+            state = out.detach()
+            out = head(out)
+            loss = F.mse_loss(out, y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """
+    ).text
+    assert "out_1 = out\n" in text
+    assert "return loss, out_1" in text or "return loss, out, out_1" in text
+    assert "state = ops.stop_gradient(out_1)" in text
+
+
+def test_only_the_listed_parameters_are_clipped(port) -> None:
+    source = (
+        HEAD
+        + """
+    def train(enc: nn.Module, dec: nn.Module, x, y):
+        opt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+        opt.zero_grad()
+        loss = F.mse_loss(dec(enc(x)), y)
+        loss.backward()
+        nn.utils.clip_grad_norm_({listed}, 1.0)
+        opt.step()
+    """
+    )
+    some = port(source.format(listed="enc.parameters()")).text
+    assert "of=opt.parameters, only=helpers.parameters(enc)" in some.replace("\n", "")
+
+
+def test_a_backward_pass_is_shared_by_all_optimizers_that_see_it(port) -> None:
+    text = port(
+        HEAD
+        + """
+    def train(g: nn.Module, d: nn.Module, data):
+        og = torch.optim.SGD(g.parameters(), lr=0.1)
+        od = torch.optim.SGD(d.parameters(), lr=0.1)
+        for x, z in data:
+            og.zero_grad()
+            od.zero_grad()
+            lg = d(g(z)).mean()
+            lg.backward()
+            og.step()
+            ld = d(x).mean()
+            ld.backward()
+            od.step()
+    """
+    ).text
+    assert "[*og.parameters, *od.parameters]" in text
+
+
+def test_values_are_cut_where_they_are_computed(port) -> None:
+    text = port(
+        HEAD
+        + """
+    class Net(nn.Module):
+        def __init__(self, frozen):
+            super().__init__()
+            self.encoder, self.head = nn.Linear(2, 2), nn.Linear(2, 2)
+            self.frozen = frozen
+
+        def forward(self, x):
+            found = []
+            with torch.no_grad():
+                found.append(self.encoder(x))
+                with torch.enable_grad():
+                    y = self.head(found[0])
+            with torch.set_grad_enabled(not self.frozen):
+                z = self.encoder(y)
+            return y, z
+    """
+    ).text
+    assert "found.append(ops.stop_gradient(self.encoder(x)))" in text
+    assert "y = self.head(found[0])" in text
+    assert "z = helpers.stop_gradients(self.encoder(y), unless=not self.frozen)" in text
+
+
+def test_cells_start_in_training_mode_where_not_every_construction_is_in_view(port) -> None:
+    source = (
+        HEAD
+        + """
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.BatchNorm1d(2)
+
+        def forward(self, x):
+            return self.norm(x)
+
+    def run(x):
+        {body}
+    """
+    )
+    in_view = port(source.format(body="net = Net()\n        return net(x)")).text
+    assert "net.set_train()" in in_view and "start_in_training_mode" not in in_view
+    for body in ("return [net(x) for net in [Net(), Net()]]", "return Net()(x)"):
+        assert "helpers.start_in_training_mode()" in port(source.format(body=body)).text
+
+
+def test_an_input_that_one_branch_binds_starts_as_none(port) -> None:
+    text = port(
+        HEAD
+        + """
+    def train(net: nn.Module, data, opt: torch.optim.Optimizer, late):
+        for i, (x, y) in enumerate(data):
+            if i >= late:
+                weight = y.abs()
+            opt.zero_grad()
+            loss = F.mse_loss(net(x), y)
+            if i >= late:
+                loss = loss + (net(x) * weight).mean()
+            loss.backward()
+            opt.step()
+    """
+    ).text
+    assert text.index("weight = None") < text.index("for i, (x, y)")
+
+
+def test_the_plan_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(
+        textwrap.dedent(
+            HEAD
+            + """
+    def train(net: nn.Module, data, opt: torch.optim.Optimizer):
+        for x, y in data:
+            opt.zero_grad()
+            out = net(x)
+            raw = out.sum().item()
+            out = out.relu()
+            loss = F.mse_loss(out, y)
+            loss.backward()
+            opt.step()
+            print(raw)
+    """
+        )
+    )
+    assert main(["port", str(path), "--explain-plan"]) == 0
+    shown = capsys.readouterr().out
+    assert "out = net(x): uses parameters" in shown
+    assert "raw = out.sum().item(); out is out_1 there" in shown
+    assert "out_1 (an earlier value of out)" in shown
+    assert "used once, by opt" in shown
