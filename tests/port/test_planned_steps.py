@@ -1,4 +1,4 @@
-"""What a planned step does with values, gradients and modes; the hunt runs the same against torch."""
+"""What a planned step does with values, gradients and modes; the hunt compares with torch."""
 
 from __future__ import annotations
 
