@@ -8,7 +8,8 @@ STAMP  := $(VENV)/.stamp
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format zoo hunt verify bench structure snapshot metamorphic coverage docs clean
+.PHONY: help venv demo test lint format zoo hunt verify bench structure snapshot metamorphic fuzz mutation \
+  coverage docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +71,11 @@ metamorphic: $(STAMP) ## port torchvision in five spellings and compare (long)
 
 structure: $(STAMP) ## measure layers, complexity and passes, and write docs/results/structure.md
 	@$(BIN)/python -m tests.structure.measure
+
+FUZZ_INPUT ?= $(VENV)/fuzz
+fuzz: $(STAMP) ## analyse and port 20,000 files of other people, and write docs/results/fuzz.md (long)
+	@test -d $(FUZZ_INPUT)/packages || $(BIN)/python -m tests.fuzz.download $(FUZZ_INPUT)
+	@nice $(BIN)/python -m tests.fuzz.run --input $(FUZZ_INPUT) --results $(FUZZ_INPUT)/results.jsonl
 
 coverage: $(STAMP) ## run the tests under coverage and report the lines they miss
 	@$(BIN)/coverage erase

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from migrate.pipeline.context import Context, is_module_value
 from migrate.resolve.values import UNKNOWN, Instance, ProjectModule, options_of
 from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.import_planner import HELPER_MODULE
 
 HELPER = "watched_settings"
 # Of an optimizer's group; the learning rate is a Parameter, and no constant.
@@ -37,16 +38,29 @@ def with_helper_import(
     reason: str = "settings that change count in Graph mode, too",
 ) -> str:
     """The code with the import of the helper module, which it may not need for anything else."""
-    if helpers:
-        return code
     tree = ast.parse(code)
+    if helpers or _imports_helpers(tree):
+        return code
     after = 0
+    if ast.get_docstring(tree, clean=False) is not None:
+        after = tree.body[0].end_lineno or 0
     for statement in tree.body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             after = statement.end_lineno or 0
-    lines = code.splitlines(keepends=True)
+    lines = code.split("\n")
+    while not after and lines[0].startswith("#"):  # an interpreter, an encoding
+        after = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     note = f"  # noqa: F401 ({reason})"
-    return "".join([*lines[:after], f"{helper_import}{note}\n", *lines[after:]])
+    return "\n".join([*lines[:after], f"{helper_import}{note}", *lines[after:]])
+
+
+def _imports_helpers(tree: ast.Module) -> bool:
+    """Whether an earlier port has put the import there."""
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
+        named = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
+        if any(name.rpartition(".")[2] == HELPER_MODULE for name in named):
+            return True
+    return False
 
 
 def _built_here(context: Context) -> Collection[ast.AST]:

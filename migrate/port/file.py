@@ -132,7 +132,9 @@ def port_file(
         return _left_as_it_is(source, original, context, error)
     used = used_helpers(context.ported_tree or ast.parse(code))
     helpers = [name for name in spelling.helpers if name in used]
-    code = _with_installed(code, context, helper_import, helpers)
+    # A file that torch only may reach, through values of unknown types, builds no network.
+    if derived or any(usage.form != "unknown" for usage in resolution.usages):
+        code = _with_installed(code, context, helper_import, helpers)
     return PortedFile(
         source,
         code,

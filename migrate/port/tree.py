@@ -4,42 +4,27 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
-from migrate.collection import no_collection
 from migrate.emit.bundle import helper_module
 from migrate.emit.existing_helpers import existing_helpers
-from migrate.errors import RequestError, describe
-from migrate.findings import Finding, make_finding
+from migrate.errors import RequestError
+from migrate.findings import Finding
 from migrate.plan.project_flags import formats_values, looks_for_nan
-from migrate.port.file import PortedFile, port_file, unported_file
+from migrate.port.file import PortedFile
 from migrate.port.helper_location import helper_locations
 from migrate.port.layout import helper_place, other_files
 from migrate.port.layout import places as places_in_output
 from migrate.port.local_models import is_edited, with_local_models
-from migrate.project import Project, ReadProblem, SourceFile
-from migrate.resolve import Resolver
-from migrate.resolve.torch_reach import TorchReach
+from migrate.port.porter import Options, Porter
+from migrate.project import Project, SourceFile
 from migrate.syntax.import_planner import HELPER_MODULE
-from migrate.table import Table, TableError
+from migrate.table import Table
+
+__all__ = ["Options", "PortedTree", "port_tree"]
 
 _MANY = 40  # files from which a second process pays for its start
-
-
-@dataclass(slots=True)
-class Options:
-    """What the user asked of the porter."""
-
-    mint: bool = False
-    npu: bool = False
-    input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    jobs: int = 0
-    output: Path | None = None  # what lies below it is not copied along
-    in_place: bool = False  # nothing is copied along
-    models: Path | None = None  # torchvision's model files, to be ported along
 
 
 @dataclass(slots=True)
@@ -155,58 +140,5 @@ def _port_packed(part: bytes) -> list[PortedFile]:
 def _port_some(
     work: list[tuple[SourceFile, str]], project: Project, table: Table, options: Options
 ) -> list[PortedFile]:
-    if options.npu:
-        from migrate.port.npu import npu_file
-
-        return [_port_alone(source, partial(npu_file, source)) for source, _ in work]
-    resolver = Resolver(project, table)
-    reach = TorchReach(project, table.packages)
-    alone = len(project.files) == 1  # asked for by name: who calls it is not known
-    return [
-        _port_alone(
-            source,
-            partial(
-                port_file,
-                resolver,
-                source,
-                helper_import=line,
-                mint=options.mint,
-                input_shapes=options.input_shapes,
-            ),
-        )
-        if alone or reach.concerns(source)
-        else unported_file(source)
-        for source, line in work
-    ]
-
-
-def _port_alone(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
-    """Port one file, whose failure costs no other file; a notebook stays a notebook."""
-    try:
-        with no_collection():
-            ported = port() if not source.notebook else _notebook(source, port)
-        if ported.changed:
-            ported.encoded()
-    except ReadProblem as problem:
-        return PortedFile(source, "", problem=problem.finding)
-    except TableError:
-        raise  # the same for every file
-    except UnicodeError as error:
-        reason = f"cannot be written in its own encoding ({error})"
-        problem_found = make_finding("MS204", source.path, reason, "save it as UTF-8 first")
-        return PortedFile(source, "", problem=problem_found)
-    except (RecursionError, MemoryError):
-        reason = "an expression is nested too deeply; the file was left as it is"
-        problem_found = make_finding("MS208", source.path, reason, "split the expression")
-        return PortedFile(source, "", problem=problem_found)
-    except Exception as error:
-        reason = f"could not be ported: {describe(error)}"
-        step = "a fault of ms-migrate; please report it with the file, which was left as it is"
-        return PortedFile(source, "", problem=make_finding("MS209", source.path, reason, step))
-    return ported
-
-
-def _notebook(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:
-    from migrate.port.notebook import port_notebook
-
-    return port_notebook(source, lambda text: port(text=text))
+    porter = Porter(project, table, options)
+    return [porter.port(source, line) for source, line in work]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]*(\.*)[ \t]*((?:(?!import\b)\w[\w.]*)?)[ \t]*\bimport\b[ \t]*"
+    rb"(?:^|;)[ \t\f]*(?:from[ \t]*(\.*)[ \t]*((?:(?!import\b)\w[\w.]*)?)[ \t]*\bimport\b[ \t]*"
     rb"(\([^)]*\)|[^#\n]+)"
     rb"|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
@@ -16,6 +17,9 @@ _NAME = re.compile(r"[\w.]+")
 def imports_in(data: bytes) -> list[tuple[int, str]]:
     """(dots, module) of everything imported; a name out of a module may be a module itself."""
     found: list[tuple[int, str]] = []
+    data = data.removeprefix(BOM_UTF8)
+    if b"\r" in data:
+        data = data.replace(b"\r", b"\n")
     for dots, base, members, plain in _IMPORT.findall(data):
         if plain:
             parts = (part.split() for part in plain.decode(errors="ignore").split(","))

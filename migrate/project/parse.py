@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from typing import TYPE_CHECKING
 
 from migrate.findings import Finding, make_finding
+from migrate.project.chains import LONGEST_CHAIN, chained_too_long
+from migrate.project.newer_python import newer_python
 from migrate.project.text import ReadProblem
 
 if TYPE_CHECKING:
@@ -36,7 +39,17 @@ def parse(source_file: SourceFile, text: str | None = None) -> ast.Module:
         with warnings.catch_warnings():
             # A user's "\d" is not this run's business, and the warning would land on stderr.
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            tree = ast.parse(text)
+        if (line := chained_too_long(tree, text)) is not None:
+            finding = make_finding(
+                "MS208",
+                source_file.path,
+                f"an expression is a chain of more than {LONGEST_CHAIN:,} parts",
+                "split the expression, or leave the file out",
+                line=line,
+            )
+            raise ReadProblem(source_file.placed(finding))
+        return tree
     except SyntaxError as error:
         raise ReadProblem(source_file.placed(_syntax_finding(source_file, text, error))) from None
     except (RecursionError, MemoryError):
@@ -63,6 +76,18 @@ def _syntax_finding(source_file: SourceFile, text: str, error: SyntaxError) -> F
             source_file.path,
             f"is Python 2 source ({shown.strip()[:60]})",
             "convert it first: 2to3 -w FILE",
+            line=line,
+            column=error.offset or 0,
+        )
+    newer = newer_python(text, shown, message)
+    if newer is not None:
+        version, syntax = newer
+        running = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return make_finding(
+            "MS211",
+            source_file.path,
+            f"uses {syntax}, which Python {running} cannot parse",
+            f"run ms-migrate under Python {version} or later",
             line=line,
             column=error.offset or 0,
         )

@@ -1,0 +1,175 @@
+"""Fuzz `analyze` and `port` with real packages, and write docs/results/fuzz.md.
+
+    python -m tests.fuzz.run [--input FOLDER] [--limit SECONDS] [PACKAGE...]
+
+The input is the standard library, every installed package, and what tests.fuzz.download put into
+FOLDER. Each package is a project of its own. Results go to a file of JSON lines, one for each file,
+so that an interrupted run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import sys
+import sysconfig
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from migrate.analyze.collect import Analyser
+from migrate.analyze.model import Options as AnalyzeOptions
+from migrate.emit.bundle import helper_module
+from migrate.port.file import PortedFile
+from migrate.port.layout import places
+from migrate.port.porter import Options, Porter
+from migrate.project import Project, SourceFile, discover
+from migrate.resolve.torch_reach import TorchReach
+from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
+from migrate.table import Table
+from tests.fuzz.check_file import Checked, check_file
+from tests.fuzz.page import write_page
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+_THOROUGH = 15
+
+
+@dataclass(frozen=True)
+class Package:
+    """Sources that belong together."""
+
+    name: str
+    paths: list[Path]
+
+
+def packages(folder: Path | None) -> Iterator[Package]:
+    """Every package of the standard library, of what is installed, and of what was downloaded."""
+    places = sysconfig.get_paths()
+    for kind, place in (("stdlib", places["stdlib"]), ("installed", places["purelib"])):
+        found = sorted(Path(place).iterdir())
+        yield Package(f"{kind}/modules", [path for path in found if path.suffix == ".py"])
+        for path in found:
+            if path.name not in ("site-packages", "__pycache__") and _holds_python(path):
+                yield Package(f"{kind}/{path.name}", [path])
+    if folder is not None:
+        for path in sorted((folder / "packages").iterdir()):
+            yield Package(f"downloaded/{path.name}", [path])
+
+
+def _holds_python(path: Path) -> bool:
+    return path.is_dir() and any(path.rglob("*.py"))
+
+
+def check_package(
+    package: Package, table: Table, options: argparse.Namespace, work: Path
+) -> Iterator[Checked]:
+    """The files of a package, then the port of what came out, which must change nothing."""
+    project = discover(package.paths)
+    analyser = Analyser(project, table, AnalyzeOptions("", "both", "supported", ""))
+    usual = Porter(project, table, Options(jobs=1))
+    thorough = Porter(project, table, Options(jobs=1), everything=True)
+    place_of = dict(places(package.paths, project.files))
+    most = options.most_torch if _is_torch(project, table) else options.most
+    every = max(1, -(-len(project.files) // most))
+    out = work / "out"
+    changed: dict[str, Checked] = {}
+    needed: dict[str, None] = {}
+    generated: dict[str, str] = {}
+    waiting: list[Checked] = []
+    for number, source in enumerate(project.files[::every]):
+        # Files that cannot meet torch are not interpreted; some of them are, to see what happens.
+        extra = number % _THOROUGH == 0
+        port = partial(_port, thorough if extra else usual)
+        checked, ported = check_file(source, analyser, port, options.limit, interpreted=extra)
+        if ported is not None and ported.changed:
+            place = out / place_of[source]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(ported.encoded())
+            changed[str(place)] = checked
+            needed |= dict.fromkeys(ported.helpers)
+            generated |= ported.generated
+        waiting.append(checked)
+    if changed:
+        (out / f"{HELPER_MODULE}.py").write_text(helper_module(list(needed), generated))
+        for name, text in _ported_again(out, table, options.limit):
+            if name in changed:
+                changed[name].problems.append(f"ported again: {text}")
+    shutil.rmtree(out, ignore_errors=True)
+    yield from waiting
+
+
+def _is_torch(project: Project, table: Table) -> bool:
+    """Whether most of a package meets torch: its files take a hundred times as long."""
+    reach = TorchReach(project, table.packages)
+    return sum(map(reach.concerns, project.files)) > 0.5 * len(project.files)
+
+
+def _port(porter: Porter, source: SourceFile) -> PortedFile:
+    return porter.port(source, f"import {HELPER_MODULE} as {HELPERS}")
+
+
+def _ported_again(out: Path, table: Table, seconds: float) -> Iterator[tuple[str, str]]:
+    project = discover([out])
+    analyser = Analyser(project, table, AnalyzeOptions("", "both", "supported", ""))
+    porter = Porter(project, table, Options(jobs=1))
+    for source in project.files:
+        checked, ported = check_file(source, analyser, partial(_port, porter), seconds)
+        if ported is not None and ported.changed:
+            yield str(source.path), _first_change(source.read(), ported.text)
+        elif any(problem.startswith(("hang", "crash")) for problem in checked.problems):
+            yield str(source.path), checked.problems[0]
+
+
+def _first_change(before: str, after: str) -> str:
+    pairs = zip(before.split("\n"), after.split("\n"), strict=False)
+    old, new = next(((a, b) for a, b in pairs if a != b), ("", ""))
+    return f"{old.strip()[:90]!r} became {new.strip()[:90]!r}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="PACKAGE", help="only these")
+    parser.add_argument("--input", type=Path, help="the folder that tests.fuzz.download filled")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds for one file")
+    parser.add_argument("--most", type=int, default=10**9, help="files of one package")
+    parser.add_argument("--most-torch", type=int, default=10**9, help="of one that uses torch")
+    parser.add_argument("--results", type=Path, default=Path("fuzz.jsonl"))
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
+    parser.add_argument("--page", action="store_true", help="only write the page")
+    options = parser.parse_args()
+    done = set()
+    if options.results.exists():
+        lines = options.results.read_text(encoding="utf-8").splitlines()
+        done = {json.loads(line)["package"] for line in lines}
+    table = Table()
+    end = time.monotonic() + 60 * options.minutes
+    with (
+        options.results.open("a", encoding="utf-8") as stream,
+        tempfile.TemporaryDirectory() as work,
+    ):
+        for package in packages(options.input):
+            name = package.name
+            wanted = not options.names or name.partition("/")[2] in options.names
+            if options.page or name in done or not wanted:
+                continue
+            if time.monotonic() > end:
+                break
+            found = list(check_package(package, table, options, Path(work)))
+            for checked in found:
+                stream.write(json.dumps({"package": name, **asdict(checked)}) + "\n")
+            stream.flush()
+            bad = Counter(p.partition(":")[0] for c in found for p in c.problems)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+            print(f"{name}: {len(found)} files, {peak} MiB at peak, {dict(bad)}", file=sys.stderr)
+    write_page(options.results, CHECKOUT / "docs/results/fuzz.md")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
