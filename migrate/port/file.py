@@ -132,9 +132,7 @@ def port_file(
         return _left_as_it_is(source, original, context, error)
     used = used_helpers(context.ported_tree or ast.parse(code))
     helpers = [name for name in spelling.helpers if name in used]
-    # A file that torch only may reach, through values of unknown types, builds no network.
-    if derived or any(usage.form != "unknown" for usage in resolution.usages):
-        code = _with_installed(code, context, helper_import, helpers)
+    code = _with_installed(code, context, helper_import, helpers)
     return PortedFile(
         source,
         code,
@@ -172,6 +170,9 @@ def _deep_expression(source: SourceFile, tree: ast.Module) -> Finding | None:
 
 def _with_installed(code: str, context: Context, helper_import: str, helpers: list[str]) -> str:
     """The code with an import of the helpers that take effect when they are imported."""
+    usages = context.resolution.usages
+    if not context.module_classes and all(usage.form == "unknown" for usage in usages):
+        return code  # torch may reach it only through values of unknown types
     code, uncompiled = mark_classes(code, context)
     if uncompiled or changes_settings(context):
         code = with_helper_import(code, helper_import, helpers)
