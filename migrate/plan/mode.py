@@ -67,7 +67,15 @@ def plan_modes(
 def _runs_models(home: ast.Module | Function, inside: set[int], context: Context) -> bool:
     if id(home) in inside:
         return False
-    return bool(models_called(own_calls(home.body), context) or _without_place(home, context))
+    built = [
+        call
+        for _, statement in statements_below(home.body)
+        if isinstance(statement, ast.Assign | ast.Expr)
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call) and is_module_value(context.type(call))
+    ]
+    called = models_called(own_calls(home.body), context)
+    return bool(built or called or _without_place(home, context))
 
 
 def _without_place(home: ast.Module | Function, context: Context) -> list[str]:

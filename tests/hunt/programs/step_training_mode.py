@@ -303,7 +303,6 @@ def run():
     m = nn.Sequential(nn.Linear(3, 2))
     m.add_module("bn", nn.BatchNorm1d(2))
     fill(m)
-    m.extra = nn.BatchNorm1d(2)
     return m(data(6, 3)), m.bn.running_mean
 
 # %% [8] a global model
