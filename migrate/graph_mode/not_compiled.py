@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from migrate.flow.answer import Verdict
 from migrate.flow.compiled import index_of
@@ -18,16 +17,6 @@ from migrate.pipeline.context import Context
 from migrate.syntax.edits import Edit, SourceText, apply_edits
 
 MARK = "not_compiled"
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a function cannot be compiled; the node is one of the source, if it is known."""
-
-    text: str
-    code: str
-    step: str
-    node: ast.AST | None = None
 
 
 def mark_classes(code: str, context: Context) -> tuple[str, bool]:
@@ -42,61 +31,48 @@ def mark_classes(code: str, context: Context) -> tuple[str, bool]:
             classes[cls.qualified] = reason
     if not classes:
         return code, False
-    for name, reason in classes.items():
-        message = f"{name} runs in PyNative mode: {reason.text}"
-        context.flag(reason.node, reason.code, message, reason.step, severity="note")
     return _marked(code, classes), True
 
 
-def _of_class(name: str, reasons: Mapping[str, Reason], context: Context) -> Reason | None:
+def _of_class(name: str, reasons: Mapping[str, str], context: Context) -> str | None:
     """The first limit that the class's forward meets, here or in another file."""
     source = context.resolution.source
     reached = index_of(context.modules).reached(source, f"{name}.forward")
     for function, foreign in reached:
         if foreign:
-            return Reason(f"{function}: {foreign}", "MS402", "test for the condition instead")
+            return f"{function}: {foreign}"
         if function in reasons:
             return reasons[function]
     return None
 
 
-def _reasons(code: str, context: Context) -> dict[str, Reason]:
+def _reasons(code: str, context: Context) -> dict[str, str]:
     """By the dotted names of the functions of this file."""
     compiled = {name: verdict for name, verdict in context.compiled().items() if verdict.yes}
-    found: dict[str, Reason] = {}
+    found: dict[str, str] = {}
     source = SourceText(context.text, context.tree)
     functions = compiled_functions(source, TypesById(context.resolution.types), compiled)
     kinds = by_syntax()
     for function in functions:
         for met in limits_met(function):
             if met.limit.port == "pynative" and type(met.node) not in kinds:
-                reason = Reason(met.message, met.limit.code, met.limit.step, met.node)
-                found.setdefault(function.qualified, reason)
+                found.setdefault(function.qualified, met.message)
     _add_shared_attributes(functions, found)
     for function in compiled_functions(SourceText(code), {}, _as_ported(compiled)):
         for node in function.nodes:
             row = kinds.get(type(node))
             if row is not None:
-                reason = Reason(row.message, row.code, row.step, _first(function, functions))
-                found.setdefault(_as_source(function.qualified), reason)
+                found.setdefault(_as_source(function.qualified), row.message)
     return found
 
 
-def _first(ported: CompiledFunction, functions: list[CompiledFunction]) -> ast.AST | None:
-    """The definition in the source."""
-    name = _as_source(ported.qualified)
-    return next((one.node for one in functions if one.qualified == name), None)
-
-
-def _add_shared_attributes(functions: list[CompiledFunction], found: dict[str, Reason]) -> None:
+def _add_shared_attributes(functions: list[CompiledFunction], found: dict[str, str]) -> None:
     """Attributes that one compiled method assigns and another one of the class reads."""
     row = limits()["attribute-of-methods"]
     for writer in functions:
         if writer.owner is None:
             continue
-        written = {
-            node.attr: node for node in _own(writer, ast.Store) if not _is_state(node, writer)
-        }
+        written = {node.attr for node in _own(writer, ast.Store) if not _is_state(node, writer)}
         for reader in functions if written else ():
             if reader.owner is not writer.owner or reader is writer:
                 continue
@@ -104,8 +80,7 @@ def _add_shared_attributes(functions: list[CompiledFunction], found: dict[str, R
             for node in _own(reader, ast.Load):
                 if node.attr in written and node.attr not in own:
                     text = row.message.replace("{what}", f"self.{node.attr}")
-                    reason = Reason(text, row.code, row.step, written[node.attr])
-                    found.setdefault(writer.qualified, reason)
+                    found.setdefault(writer.qualified, text)
 
 
 def _own(function: CompiledFunction, context: type[ast.expr_context]) -> list[ast.Attribute]:
@@ -144,7 +119,7 @@ def _as_source(name: str) -> str:
     return f"{name.removesuffix('construct')}forward" if name.endswith(".construct") else name
 
 
-def _marked(code: str, classes: Mapping[str, Reason]) -> str:
+def _marked(code: str, classes: Mapping[str, str]) -> str:
     source = SourceText(code)
     edits: list[Edit] = []
 
@@ -154,7 +129,7 @@ def _marked(code: str, classes: Mapping[str, Reason]) -> str:
                 continue
             reason = classes.get(f"{path}{node.name}")
             if reason is not None:
-                edits.append(_mark(node, reason.text, source))
+                edits.append(_mark(node, reason, source))
             visit(node.body, f"{path}{node.name}.")
 
     visit(source.tree.body, "")

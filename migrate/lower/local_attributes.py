@@ -138,13 +138,30 @@ def _written_elsewhere(function: CompiledFunction) -> set[str]:
     """Attributes that other methods assign: a call may change them between write and read."""
     return {
         node.attr
-        for cls in ast.walk(function.source.tree)
-        if isinstance(cls, ast.ClassDef)
+        for cls in _related(function)
         for method in cls.body
         if isinstance(method, FUNCTIONS) and method is not function.node and method.name != _FIRST
         for node in ast.walk(method)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
     }
+
+
+def _related(function: CompiledFunction) -> list[ast.ClassDef]:
+    """The class, and those of the file that it derives from or that derive from it."""
+    assert function.owner is not None
+    classes = [node for node in ast.walk(function.source.tree) if isinstance(node, ast.ClassDef)]
+    found = {function.owner.name}
+    while True:
+        bases = {base for cls in classes if cls.name in found for base in _base_names(cls)}
+        derived = {cls.name for cls in classes if found & _base_names(cls)}
+        if bases | derived <= found:
+            return [cls for cls in classes if cls.name in found]
+        found |= bases | derived
+
+
+def _base_names(cls: ast.ClassDef) -> set[str]:
+    """Plain names only: `nn.Module` relates no two classes."""
+    return {base.id for base in cls.bases if isinstance(base, ast.Name)}
 
 
 def _of_constructor(function: CompiledFunction) -> set[str]:

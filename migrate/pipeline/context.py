@@ -109,10 +109,8 @@ class Context:
         message: str,
         next_step: str = "",
         api: str = "",
-        *,
-        severity: str = "",
     ) -> Finding:
-        """Note something a person must decide; the severity is the code's, unless it is given."""
+        """Note something a person must decide."""
         finding = Finding(
             path=self.resolution.source.path,
             line=getattr(node, "lineno", 0),
@@ -120,7 +118,7 @@ class Context:
             code=code,
             message=message,
             next_step=next_step,
-            severity=severity or CODES[code].severity,
+            severity=CODES[code].severity,
             api=api,
         )
         self.findings.append(finding)

@@ -34,6 +34,12 @@ def load(path):
     del path
     return text
 """
+TRY = """\
+try:
+            y = self.fc(x)
+        except RuntimeError:
+            y = x
+        return y"""
 LOWERED = (
     "    rows.append(y)\n    cols.append(y * 2)\n    rest = rows[0]\n    return rows[0] + cols[0]\n"
 )
@@ -100,3 +106,29 @@ def test_findings_stand_at_the_lines_of_the_source(port) -> None:
     source = MAIN.format("").replace("return split(self.fc(x))", body)
     (finding,) = port(source).findings
     assert source.splitlines()[finding.line - 1].strip() == "return torch.nope(x)"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (TRY, "Graph mode does not compile try"),
+        ("self.log.append(x)\n        return x", "self.log.append() is lost"),
+        ("self.calls += 1\n        return x", "self.calls += 1 counts once"),
+        (
+            "self.features = self.fc(x)\n        return self.head()",
+            "self.features is assigned",
+        ),
+    ],
+)
+def test_classes_that_cannot_be_compiled_say_why(port, body: str, reason: str) -> None:
+    net = MAIN.format("").replace("return split(self.fc(x))", body)
+    net = net.replace("Linear(4, 3)", "Linear(4, 3)\n        self.log = []\n        self.calls = 0")
+    ported = port(net + "\n    def head(self):\n        return self.features\n")
+    assert f'    not_compiled = "{reason}' in ported.text
+    assert "watched_settings" in ported.helpers
+
+
+def test_other_classes_do_not(port) -> None:
+    body = "y = []\n        y.append(self.fc(x))\n        return y[0]"
+    ported = port(MAIN.format("").replace("return split(self.fc(x))", body))
+    assert "not_compiled" not in ported.text
