@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from migrate.flow.answer import Answer, Verdict, no, unknown, yes
 from migrate.flow.events import Definition, definitions_of
-from migrate.flow.memory import NOTHING, Memory, Refs, Relation, worst
+from migrate.flow.memory import NOTHING, Memory, Ref, Refs, Relation, worst
 from migrate.flow.values import Evaluator
 from migrate.resolve.values import UNKNOWN, is_tensor
 
@@ -90,6 +90,7 @@ class Aliases:
     def _transfer(self, point: Point, state: State) -> State:
         if not point.definitions and not _may_store(point.statement):
             return state
+        state = self._aged(point, state)
         new = dict(state)
         self._evaluator.state = state
         if point.index > 1:
@@ -97,6 +98,18 @@ class Aliases:
         for definition in point.definitions:
             new[definition.name] = self._value_of(definition, state)
         return new
+
+    def _aged(self, point: Point, state: State) -> State:
+        """A statement that runs again makes new tensors: names hold those of earlier rounds."""
+        made = self._evaluator.made_in(point.statement) if point.index > 1 else set()
+        if not made:
+            return state
+        return {
+            name: frozenset(
+                Ref(ref.memory.older, ref.relation) if ref.memory in made else ref for ref in refs
+            )
+            for name, refs in state.items()
+        }
 
     def _value_of(self, definition: Definition, state: State) -> Refs:
         statement = definition.statement
@@ -229,8 +242,28 @@ class Aliases:
             ref
             for ref in memory.contents
             if ref not in memory.stored_by
-            or any(cfg.may_follow(store, write) for store in memory.stored_by[ref])
+            or any(self._is_still_held(ref, s, write) for s in memory.stored_by[ref])
         )
+
+    def _is_still_held(self, ref: Ref, store: ast.AST, write: ast.AST) -> bool:
+        """Some way from the store to the write does not make the tensor anew in between."""
+        cfg = self._flow.cfg
+        made = cfg.statement_of(ref.memory.node) if ref.memory.node is not None else None
+        if ref.memory.source != "fresh" or made is None or made is store:
+            return cfg.may_follow(store, write)
+        return cfg.may_follow(store, write, without=self._siblings(made))
+
+    def _siblings(self, made: ast.AST) -> set[ast.AST]:
+        """The statements that give the same names new tensors: both branches of an if."""
+        names = {definition.name for definition in definitions_of(made)}
+        return {made} | {
+            definition.statement
+            for name in names
+            for definition in self._flow.defuse.definitions(name)
+            if definition.kind == "assign"
+            and self._evaluator.made_in(definition.statement)
+            and not isinstance(definition.value, ast.Name)
+        }
 
     def stored(self) -> set[str]:
         """Parameters that outlive the call: put into an attribute, a global or another argument."""

@@ -212,12 +212,28 @@ class ControlFlow:
             self._parents = _owners(self.points)
         return self._parents.get(node)
 
-    def may_follow(self, first: ast.AST, second: ast.AST) -> bool:
-        """Some run executes `second` after `first`; a statement in a loop follows itself."""
+    def may_follow(
+        self, first: ast.AST, second: ast.AST, *, without: Iterable[ast.AST] = ()
+    ) -> bool:
+        """Some run executes `second` after `first`, and not `without` in between; a statement in a
+        loop follows itself.
+        """
         start, end = self._at.get(first), self._at.get(second)
         if start is None or end is None:
             return True
-        return end in self.reached(start)
+        barrier = {point.index for statement in without for point in self.points_of(statement)}
+        if not barrier:
+            return end in self.reached(start)
+        seen: set[int] = set()
+        pending = list(self.points[start].after)
+        while pending:
+            index = pending.pop()
+            if index == end:
+                return True
+            if index not in seen and index not in barrier:
+                seen.add(index)
+                pending += self.points[index].after
+        return False
 
     def reached(self, start: int) -> set[int]:
         """The points that can come after a point."""

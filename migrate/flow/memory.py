@@ -24,6 +24,15 @@ class Memory:
     stored_by: dict[Ref, set[ast.AST]] = field(default_factory=dict)  # statements that put it there
     parent: Memory | None = None  # the object that holds an attribute
     outside: bool = False  # something that outlives the function holds it
+    _older: Memory | None = None
+
+    @property
+    def older(self) -> Memory:
+        """What the same expression made in earlier rounds of a loop."""
+        if self._older is None:
+            self._older = Memory(self.source, self.name, self.node, self.contents, self.stored_by)
+            self._older._older = self._older
+        return self._older
 
     def put(self, refs: Iterable[Ref], statement: ast.AST | None) -> None:
         for ref in refs:

@@ -73,6 +73,11 @@ class Evaluator:
             made = self._made[node] = Memory(source, "", node)  # type: ignore[arg-type]
         return made
 
+    def made_in(self, statement: ast.AST) -> set[Memory]:
+        """The memory that expressions of a statement have made so far."""
+        statement_of = self._flow.cfg.statement_of
+        return {memory for node, memory in self._made.items() if statement_of(node) is statement}
+
     def attributes(self) -> list[Memory]:
         """Every attribute that the function reads or writes."""
         return list(self._fields.values())

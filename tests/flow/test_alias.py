@@ -72,6 +72,30 @@ def test_observers(program, body, observers):
         assert found == observers
 
 
+@pytest.mark.parametrize(
+    ("body", "observers"),
+    [
+        (
+            "h = []\nfor i in range(3):\n    x = torch.zeros(3)\n    x += i  # here\n"
+            "    h.append(x)\nreturn h",
+            [],
+        ),
+        (
+            "old = z\nfor i in range(3):\n    x = torch.zeros(3)\n    x += i  # here\n"
+            "    print(x - old)\n    old = x\nreturn old",
+            [],
+        ),
+        (
+            "x = torch.zeros(3)\nh = []\nfor i in range(3):\n    x += i  # here\n"
+            "    h.append(x)\nreturn h",
+            ["container h same"],
+        ),
+    ],
+)
+def test_each_round_of_a_loop_makes_new_tensors(program, body, observers):
+    assert seen(program, body) == observers
+
+
 def test_a_default_argument_lives_on(program):
     found = seen(program, "x.add_(1)  # here\nreturn x.clone()", parameters="x=torch.zeros(3)")
     assert found == ["caller x same"]
