@@ -9,8 +9,12 @@ from migrate.analyze.arguments import bind, constant, objection
 from migrate.analyze.model import Options, Place, Use
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import Value
+from migrate.resources import folder
 from migrate.table import Entry, Table
+from migrate.verify.evidence import dry_run
 
+# Verdicts of `verify --device Ascend-dry-run` that a person must act on.
+REFUSED = ("no kernel", "dtype refused", "host CPU")
 _MODE_NAMES = {"pynative": "PyNative", "graph": "Graph"}
 
 
@@ -41,7 +45,12 @@ def _standing(entry: Entry, options: Options) -> tuple[str, str]:
     """What the row alone says, whatever the arguments."""
     if entry.status == "missing":
         return "MS301", entry.note or "MindSpore has no counterpart"
-    if options.device and options.device not in entry.platforms:
+    if options.device == "Ascend" and (dry := dry_run(entry.torch, folder("mappings"))):
+        # Measured: it outweighs what MindSpore's docstrings say of the device.
+        if dry["verdict"] in REFUSED:
+            said = dry.get("first") or dry["verdict"]
+            return "MS304", f"{entry.target or entry.torch} on Ascend, in dry run: {said}"
+    elif options.device and options.device not in entry.platforms:
         return "MS304", f"{entry.target} does not run on {options.device}"
     wanted = ("pynative", "graph") if options.mode == "both" else (options.mode,)
     for mode in wanted:

@@ -8,8 +8,12 @@ import shutil
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from migrate.errors import RequestError
+
+if TYPE_CHECKING:
+    from migrate.doctor.diagnose import Check
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
         works = "device" in probes.get("mindspore", Probe()) and options.device == "CPU"
         timing = onednn.measured(python) if works and onednn.VARIABLE not in os.environ else None
     checks = diagnose(probes, options.device, shown, timing)
+    if "import" in probes.get("mindspore", Probe()):
+        checks.append(_preflight(python))
 
     from migrate.doctor import show
     from migrate.report.output import screen
@@ -54,6 +60,20 @@ def run(options: argparse.Namespace) -> int:
         with screen() as console:
             show.show(checks, console, quiet=options.quiet)
     return int(any(check.status == PROBLEM for check in checks))
+
+
+def _preflight(python: str) -> Check:
+    """Whether `ms-migrate preflight` can load MindSpore's Ascend backend here."""
+    from migrate.doctor.diagnose import OK, SKIPPED, Check
+    from migrate.preflight import installation
+
+    try:
+        what, _ = installation.find(python).problem()
+    except RequestError as error:
+        what = error.what
+    if what:
+        return Check("preflight", SKIPPED, "not here", what)
+    return Check("preflight", OK, "available", "dry runs on MindSpore's Ascend backend")
 
 
 def _executable(given: str) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from migrate.analyze.groups import GROUPS
+from migrate.analyze.judge import REFUSED
 from migrate.analyze.model import LEVELS, Action, Analysis, Feature, Operator, Place
 from migrate.printable import printable
+from migrate.resources import folder
 from migrate.table.entry import MODES, PLATFORMS
+from migrate.verify.evidence import dry_run
 
 _SHORT = (
     ("torch.nn.functional.", "F."),
@@ -67,6 +70,8 @@ def device(row: Operator, wanted: str) -> str:
         return "?"
     if row.entry.status == "missing":
         return "-"
+    if wanted == "Ascend" and (dry := dry_run(row.entry.torch, folder("mappings"))):
+        return "no" if dry["verdict"] in REFUSED else "yes"
     if wanted:
         return "yes" if wanted in row.entry.platforms else "no"
     if set(row.entry.platforms) == set(PLATFORMS):

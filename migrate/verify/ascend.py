@@ -12,8 +12,8 @@ from pathlib import Path
 
 from migrate.table import Table
 from migrate.table.cache import directory
-from migrate.verify.ascend_tally import VERDICTS, AscendTally, by_row, said
-from migrate.verify.evidence import FILE, load
+from migrate.verify.ascend_tally import VERDICTS, AscendTally, by_row
+from migrate.verify.evidence import FILE, ascend_said, load
 from migrate.verify.pool import Kept, Pool
 
 SOC = "Ascend910B2"
@@ -85,7 +85,7 @@ def _show(rows: dict[str, AscendTally], options: argparse.Namespace) -> None:
         return
     for name, tally in sorted(rows.items()):
         if options.api or tally.verdict != "accepted":
-            print(f"{name}: {said(tally.document())}")
+            print(f"{name}: {ascend_said(tally.document())}")
     verdicts = {name: tally.verdict for name, tally in rows.items()}
     print(f"{len(rows)} rows in dry run on {SOC}: ", end="")
     print(

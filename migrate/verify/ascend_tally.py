@@ -78,19 +78,3 @@ def by_row(notes: list[dict[str, Any]], rows: dict[str, AscendTally], canonical:
     """Give every trial to the row of its API."""
     for trial in trials_in(notes):
         rows.setdefault(canonical(trial["api"]), AscendTally()).add(trial)
-
-
-def said(document: dict[str, Any]) -> str:
-    """`dry run on Ascend: accepted (PyNative 4/4, gradient 4/4, Graph mode 2/2)`, for a person."""
-    parts = [
-        f"{word} {document[stage]}"
-        for stage, word in (
-            ("pynative", "PyNative"),
-            ("gradient", "gradient"),
-            ("graph", "Graph mode"),
-        )
-        if stage in document
-    ]
-    parts += [f"{dtype} {verdict}" for dtype, verdict in document.get("dtypes", {}).items()]
-    text = f"{document['verdict']} ({'; '.join(parts)})"
-    return f"{text}; {document['first']}" if document.get("first") else text

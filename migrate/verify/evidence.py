@@ -57,6 +57,15 @@ def load(folder: Path) -> Evidence:
     )
 
 
+def ascend_said(document: dict[str, Any]) -> str:
+    """`accepted (PyNative 4/4; gradient 4/4; Graph mode 2/2)`, and the first that is not."""
+    words = (("pynative", "PyNative"), ("gradient", "gradient"), ("graph", "Graph mode"))
+    parts = [f"{word} {document[stage]}" for stage, word in words if stage in document]
+    parts += [f"{dtype} {verdict}" for dtype, verdict in document.get("dtypes", {}).items()]
+    text = f"{document['verdict']} ({'; '.join(parts)})"
+    return f"{text}; {document['first']}" if document.get("first") else text
+
+
 @cache
 def _loaded(folder: Path, stamp: float) -> Evidence:
     return load(folder)
@@ -73,6 +82,12 @@ def verdict(name: str, folder: Path) -> str:
     """agrees, refused, fails or disagrees; empty when it was never run."""
     found = _loaded(folder, _stamp(folder)).rows.get(name)
     return str(found["verdict"]) if found else ""
+
+
+def dry_run(name: str, folder: Path) -> dict[str, Any]:
+    """What the Ascend backend said of a row in dry run; empty when it was not run."""
+    found = _loaded(folder, _stamp(folder)).rows.get(name, {})
+    return dict(found.get("ascend", {}))
 
 
 def said(name: str, folder: Path, row_hash: str = "") -> str:
@@ -101,6 +116,8 @@ def sentence(found: dict[str, Any], versions: dict[str, str], platform: str, row
     text = f"{found['verdict']} ({'; '.join(parts)}; {named}, {platform})"
     if found.get("first"):
         text += f"; first: {found['first']}"
+    if found.get("ascend"):
+        text += f"; dry run on Ascend: {ascend_said(found['ascend'])}"
     if row_hash and found.get("hash") != row_hash:
         text = f"stale, the row has changed since: {text}"
     return text
