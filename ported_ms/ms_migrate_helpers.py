@@ -4,6 +4,7 @@ import argparse
 import atexit
 import bisect
 import contextlib
+import functools
 import itertools
 import json
 import math
@@ -22,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from mindspore import Parameter, ParameterTuple, Tensor, communication, nn, ops
 from mindspore._c_expression import run_backward
+from mindspore._c_expression.amp import AmpLevel, create_amp_strategy, pop_amp_strategy, push_amp_strategy
 from mindspore.dataset import vision
 from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
@@ -1374,7 +1376,10 @@ def _own_state(optimizer):
 
 
 def load_optimizer_state_dict(optimizer, state_dict):
-    """Put back what optimizer_state_dict gave, in the same order."""
+    """Put back what optimizer_state_dict gave, in the same order, or what torch's gave."""
+    if "param_groups" in state_dict:
+        _load_from_torch(optimizer, state_dict)
+        return
     changing = _changing(optimizer)
     state_dict = dict(state_dict)
     for place, kept in state_dict.pop("state", {}).items():
@@ -1386,6 +1391,48 @@ def load_optimizer_state_dict(optimizer, state_dict):
         raise ValueError(f"{len(state_dict)} values for an optimizer that has {len(changing)}")
     for parameter, value in zip(changing, state_dict.values(), strict=True):
         ops.assign(parameter, Tensor(value, parameter.dtype))
+
+
+# What MindSpore's own optimizers call torch's moments.
+_MOMENTS = {
+    "momentum_buffer": ("momentum_buffer", "accum", "moment"),
+    "square_avg": ("square_avg", "mean_square"),
+    "grad_avg": ("grad_avg", "mean_grad"),
+}
+
+
+def _load_from_torch(optimizer, state_dict):
+    """A converted checkpoint of torch's: moments by the place of their parameter, and rates."""
+    for lr, group in zip(optimizer.lrs, state_dict["param_groups"], strict=True):
+        ops.assign(lr, Tensor(float(group["lr"]), lr.dtype))
+    order = [place for group in state_dict["param_groups"] for place in group["params"]]
+    if len(order) != len(optimizer.parameters):
+        raise ValueError(
+            f"moments of {len(order)} parameters, and there are {len(optimizer.parameters)}"
+        )
+    for number, place in enumerate(order):
+        for name, value in state_dict["state"].get(place, {}).items():
+            value = getattr(value, "asnumpy", lambda value=value: value)()
+            if name == "step":
+                step = getattr(optimizer, "state_step", None)
+                if step is not None:
+                    ops.assign(step, Tensor(np.full(step.shape, value), step.dtype))
+                continue
+            if value is None:
+                continue
+            owners = [n for n in _MOMENTS.get(name, (name,)) if hasattr(optimizer, n)]
+            if not owners:
+                raise ValueError(f"{type(optimizer).__name__} has no {name}")
+            moment = getattr(optimizer, owners[0])[number]
+            if tuple(moment.shape) != tuple(np.shape(value)):
+                raise ValueError(
+                    f"{name} of parameter {place} has another shape: {np.shape(value)}"
+                )
+            ops.assign(moment, Tensor(value, moment.dtype))
+            if name == "momentum_buffer":
+                for first in (getattr(optimizer, n, None) for n in ("first", "stat")):
+                    if first is not None:
+                        ops.assign(first[number], ops.zeros_like(first[number]))
 
 
 def _counters(scheduler):
@@ -1407,11 +1454,17 @@ def scheduler_state_dict(scheduler):
 
 
 def load_scheduler_state_dict(scheduler, state_dict):
-    """Put back what scheduler_state_dict gave; the optimizer's learning rates follow."""
+    """Put back what scheduler_state_dict gave, or torch's; the learning rates follow."""
     inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
+    of_torch = "_last_lr" in state_dict
+    if of_torch:
+        parts = state_dict.get("_schedulers", [])
+        state_dict = {**state_dict, "last_lr": state_dict["_last_lr"], "schedulers": parts}
     for one, state in zip(inner, state_dict["schedulers"], strict=True):
         load_scheduler_state_dict(one, state)
     for name, value in _counters(scheduler).items():
+        if of_torch and not isinstance(state_dict.get(name), (bool, int, float)):
+            continue
         if isinstance(value, Parameter):
             ops.assign(value, Tensor(state_dict[name], value.dtype))
         else:
@@ -1613,6 +1666,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     """
     if callable(weights):
         return _with_current(fn, grad_position, weights, has_aux)
+    called, precision = fn, getattr(fn, "autocast", None)
+    fn = fn if precision is None else fn.__wrapped__  # compiled, it is marked instead
 
     def built(whole):
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
@@ -1631,6 +1686,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     def compiled(*inputs):
         inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
+        around["precision"] = str(precision)
         for place, (known, step, missing) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
@@ -1683,7 +1739,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     kept = []  # what is returned beside the loss: any object, where MindSpore takes tensors
 
     def loss_alone(*inputs):
-        values = fn(*inputs)
+        values = called(*inputs)
         kept[:] = values[1:] if has_aux else ()
         return values[0] if has_aux else values
 
@@ -2011,6 +2067,81 @@ def _take_from_first(parameters):
             start += size
 
 
+_LOWER = """
+    Addbmm Addmm Addmv Baddbmm BatchMatMul BatchMatMulExt BiasAdd Conv1DExt Conv1DPadding
+    Conv2D Conv2DBackpropInput Conv2DExt Conv2DPadding Conv2DTranspose Conv3D Conv3DExt
+    Conv3DPadding Conv3DTranspose ConvTranspose2D Convolution Dense Einsum
+    FlashAttentionScore Ger MatMul MatMulExt Mv PReLU
+"""
+
+
+_FLOAT32 = """
+    ACos Acosh Asin BCEWithLogitsLoss Cdist Cosh CumProd CumSum CumsumExt Erfinv Exp Expm1
+    GroupNorm KLDivLoss L1LossExt LayerNorm LayerNormExt Log Log10 Log1p Log2 LogSoftmax
+    LogSoftmaxExt LpNorm MSELossExt MultiMarginLoss MultilabelMarginLoss NLLLoss NLLLoss2d
+    Norm Pdist Pow ProdExt Reciprocal ReduceProd ReduceSum Renorm Rsqrt Sinh SmoothL1Loss
+    SoftMarginLoss Softmax Softplus SoftplusExt Square SumExt Tan TripletMarginLoss
+"""
+
+
+_LEVELS = {"O0": AmpLevel.AmpO0, "O2": AmpLevel.AmpO2, "O3": AmpLevel.AmpO3}
+
+
+class autocast:
+    """torch.autocast, for a block or a function. MS_MIGRATE_AMP_LEVEL chooses another level of
+    MindSpore's: O0 is off, O2 casts all but batch norms and the like, O3 everything.
+    """
+
+    def __init__(self, device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
+        if dtype is None:
+            dtype = mindspore.bfloat16 if device_type == "cpu" else mindspore.float16
+        if dtype == mindspore.bfloat16 and mindspore.get_context("device_target") == "CPU":
+            if enabled and device_type != "cpu":
+                warnings.warn("MindSpore's CPU has no bfloat16: float16 is used", stacklevel=2)
+            dtype = mindspore.float16
+        level = _LEVELS.get(os.environ.get("MS_MIGRATE_AMP_LEVEL", "O1"), AmpLevel.AmpAuto)
+        self.dtype, self.enabled = dtype, bool(enabled) and level != AmpLevel.AmpO0
+        level = level if self.enabled else AmpLevel.AmpO0
+        lower = [(name, []) for name in _LOWER.split()] if self.enabled else []
+        upper = [(name, []) for name in _FLOAT32.split()] if self.enabled else []
+        self.settings = (level, dtype, lower, upper)
+        self.modes = []
+
+    def __enter__(self):
+        mode = mindspore.get_context("mode")
+        self.modes.append(mode)
+        if mode == mindspore.GRAPH_MODE:
+            # A Cell that Graph mode compiles takes no notice of a block around its call.
+            mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+        push_amp_strategy(*self.settings)
+        return self
+
+    def __exit__(self, *error):
+        pop_amp_strategy()
+        if self.modes.pop() == mindspore.GRAPH_MODE:
+            mindspore.set_context(mode=mindspore.GRAPH_MODE)
+        return False
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def cast(*args, **options):
+            with self:
+                return function(*args, **options)
+
+        cast.autocast = self
+        # How a compiled function is told; the wrapper stands for it in compiled code.
+        cast.amp_strategy = function.amp_strategy = create_amp_strategy(*self.settings)
+        return cast
+
+    @classmethod
+    def of(cls, context):
+        """A context as a decorator; what is no autocast, nullcontext(), changes nothing."""
+        return context if isinstance(context, cls) else cls(enabled=False)
+
+    def __str__(self):
+        return f"{self.settings[0]} {self.dtype}"
+
+
 def recorded_gradients(function, inputs, weights):
     """The loss, and the gradient of each weight: None where the loss does not depend on it."""
     on = _pynative_executor.grad_flag()
@@ -2284,15 +2415,37 @@ def _formatted(self, spec):
 formatted_tensors = Tensor.__format__ = _formatted
 
 
-def mixed_precision(model, enabled=True, dtype=mindspore.float16):
-    """Let a model compute in lower precision where that is safe, once and for all.
-
-    O1 is nearest to autocast; MS_MIGRATE_AMP_LEVEL chooses another level.
+class ParameterGradients:
+    """Gradients at the parameters, `p.grad`, where torch's backward() leaves them and whatever
+    the program does with them counts.
     """
-    level = os.environ.get("MS_MIGRATE_AMP_LEVEL", "O1")
-    if enabled and level != "O0" and not getattr(model, "_uses_mixed_precision", False):
-        mindspore.amp.auto_mixed_precision(model, amp_level=level, dtype=dtype)
-        model._uses_mixed_precision = True
+
+    def __init__(self, parameters):
+        self.parameters = [parameters] if hasattr(parameters, "shape") else list(parameters)
+
+    @property
+    def values(self):
+        """What the optimizer is to use: zeros, and a note at the parameter, where there is none."""
+        found = [getattr(p, "grad", None) for p in self.parameters]
+        return mindspore.mutable(with_zeros(self.parameters, found))
+
+    @values.setter
+    def values(self, gradients):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            if getattr(parameter, "grad", None) is not None:
+                parameter.grad = gradient
+
+    def add(self, gradients):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            if getattr(parameter, "has_no_gradient", False):
+                continue
+            old = getattr(parameter, "grad", None)
+            parameter.grad = gradient if old is None else old + gradient
+
+    def clear(self, set_to_none=True):
+        for parameter in self.parameters:
+            old = getattr(parameter, "grad", None)
+            parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
 
 
 class GradScaler:
@@ -2309,6 +2462,8 @@ class GradScaler:
         growth_interval=2000,
         enabled=True,
     ):
+        if not isinstance(device, str):  # torch.cuda.amp.GradScaler(1024.0)
+            init_scale = device
         if fixed := os.environ.get("MS_MIGRATE_LOSS_SCALE"):
             init_scale, growth_factor, backoff_factor = float(fixed), 1.0, 1.0
         self.enabled = enabled
@@ -2321,33 +2476,45 @@ class GradScaler:
         self.backoff_factor = backoff_factor
         self.growth_interval = growth_interval
         self.growth_tracker = 0
-        self.unscaled = False
-        self.overflowed = False
+        self.overflowed = {}  # optimizers whose gradients are unscaled: whether one overflowed
 
     def scale(self, loss):
+        if isinstance(loss, (list, tuple)):
+            return type(loss)(self.scale(one) for one in loss)
         return loss * self.factor.astype(loss.dtype)
 
-    def unscale(self, gradients):
+    def unscale(self, gradients, optimizer=None):
         """Gradients of the bare loss; also looks for overflow."""
-        self.unscaled = True
         if not self.enabled:
             return gradients
-        self.overflowed = not bool(mindspore.amp.all_finite(gradients))
+        if id(optimizer) in self.overflowed:
+            raise RuntimeError("unscale_() has already been called on this optimizer")
+        self.overflowed[id(optimizer)] = not bool(mindspore.amp.all_finite(gradients))
         inverse = 1.0 / self.factor
         return mindspore.mutable(tuple(g * inverse.astype(g.dtype) for g in gradients))
 
-    def step(self, optimizer, gradients):
-        """Step, unless a gradient is infinite or not a number."""
-        if not self.unscaled:
-            gradients = self.unscale(gradients)
-        if not self.overflowed:
+    def unscale_(self, optimizer):
+        """unscale() of the gradients that lie at the parameters."""
+        kept = ParameterGradients(optimizer.parameters)
+        kept.values = self.unscale(kept.values, optimizer)
+
+    def step(self, optimizer, gradients=None):
+        """Step, unless a gradient of this optimizer is infinite or not a number; without
+        gradients, by those that lie at the parameters.
+        """
+        if gradients is None:
+            gradients = ParameterGradients(optimizer.parameters).values
+        place = id(None) if id(None) in self.overflowed else id(optimizer)
+        if self.enabled and place not in self.overflowed:
+            gradients = self.unscale(gradients, optimizer)
+        if not self.overflowed.get(place, False):
             update(optimizer, gradients)
 
     def update(self, new_scale=None):
         if self.enabled:
             if new_scale is not None:
                 self._set(float(new_scale))
-            elif self.overflowed:
+            elif any(self.overflowed.values()):
                 self._set(self.get_scale() * self.backoff_factor)
                 self.growth_tracker = 0
             else:
@@ -2355,7 +2522,7 @@ class GradScaler:
                 if self.growth_tracker == self.growth_interval:
                     self._set(self.get_scale() * self.growth_factor)
                     self.growth_tracker = 0
-        self.unscaled = self.overflowed = False
+        self.overflowed = {}
 
     def get_scale(self):
         return float(self.factor.asnumpy())
@@ -2366,12 +2533,21 @@ class GradScaler:
     def state_dict(self):
         if not self.enabled:
             return {}
-        return {"scale": self.get_scale(), "growth_tracker": self.growth_tracker}
+        return {
+            "scale": self.get_scale(),
+            "growth_factor": self.growth_factor,
+            "backoff_factor": self.backoff_factor,
+            "growth_interval": self.growth_interval,
+            "_growth_tracker": self.growth_tracker,
+        }
 
     def load_state_dict(self, state):
         if self.enabled:
             self._set(float(state["scale"]))
-            self.growth_tracker = int(state["growth_tracker"])
+            self.growth_factor = float(state["growth_factor"])
+            self.backoff_factor = float(state["backoff_factor"])
+            self.growth_interval = int(state["growth_interval"])
+            self.growth_tracker = int(state["_growth_tracker"])
 
     def _set(self, value):
         ops.assign(self.factor, mindspore.Tensor(value, mindspore.float32))

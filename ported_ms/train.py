@@ -98,8 +98,8 @@ def train_one_epoch(
     loss_meter, top1 = AverageMeter("loss"), AverageMeter("top-1")
     model.set_train()
     start = time.perf_counter()
-    helpers.mixed_precision(model, dtype=mindspore.float16, enabled=args.amp)
 
+    @helpers.autocast(helpers.device_type(device), dtype=mindspore.float16, enabled=args.amp)
     def forward_step(images, target):
         output = model(images)
         loss = criterion(output, target)
@@ -110,7 +110,7 @@ def train_one_epoch(
         (_, output, loss), grads = grad_step(images, target)
         if args.clip_grad > 0:
             # The norm means something only after the loss scale is out of the gradients.
-            grads = scaler.unscale(grads)
+            grads = scaler.unscale(grads, optimizer)
             grads = ops.clip_by_global_norm(grads, args.clip_grad)
         scaler.step(optimizer, grads)
         scaler.update()

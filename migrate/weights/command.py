@@ -14,14 +14,17 @@ from migrate.parity.request import needs
 from migrate.printable import printable
 from migrate.weights import convert
 
-_TORCH = (".pth", ".pt", ".bin")
+_TORCH = (".pth", ".pt", ".bin", ".tar")  # .pth.tar
 _MINDSPORE = (".ckpt",)
 _SAFE = ".safetensors"
+_INDEX = ".safetensors.index.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("source", metavar="SRC", help=".pth, .pt, .bin, .ckpt or .safetensors")
+    parser.add_argument(
+        "source", metavar="SRC", help=".pth, .pt, .bin, .pth.tar, .ckpt, .safetensors or its index"
+    )
     parser.add_argument("destination", metavar="DST", help=".ckpt, .pth, .pt or .safetensors")
     parser.add_argument(
         "--model",
@@ -33,6 +36,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--key", default="", help="which entry of a training checkpoint holds the model"
+    )
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="carry the whole training checkpoint: optimizer, schedule, epoch, loss scale",
     )
     parser.add_argument(
         "--map", metavar="FILE", help="names that differ: lines of torch = mindspore, or JSON"
@@ -72,12 +80,17 @@ def run(options: argparse.Namespace) -> int:
     if not destination.parent.is_dir():
         raise RequestError("no such folder", where=str(destination.parent))
     for path in (source, destination):
-        if path.suffix not in (*_TORCH, *_MINDSPORE, _SAFE):
+        index = path is source and path.name.endswith(_INDEX)
+        if path.suffix not in (*_TORCH, *_MINDSPORE, _SAFE) and not index:
             raise RequestError(
                 f"unknown ending {path.suffix!r}",
                 where=str(path),
                 next_step="use .pth, .ckpt or .safetensors",
             )
+    if options.whole and _SAFE in (source.suffix, destination.suffix):
+        raise RequestError(
+            "holds tensors alone", where=_SAFE, next_step="leave --whole out, or use .pth and .ckpt"
+        )
     needs.check()
     with (
         sole_writer(_real(destination)),
@@ -96,6 +109,7 @@ def run(options: argparse.Namespace) -> int:
                 keep_counters=options.keep_counters,
                 pythons={"torch": options.torch_python, "mindspore": options.ms_python},
                 timeout=options.timeout,
+                whole=options.whole,
             ),
             Path(folder),
         )
@@ -114,16 +128,17 @@ def _real(path: Path) -> Path:
 
 
 def _origin(path: Path) -> str:
-    """Lightning, too, saves torch checkpoints as .ckpt: a zip or a pickle is torch's, whatever its
-    name.
+    """Lightning, too, saves torch checkpoints as .ckpt, and ported programs save MindSpore's as
+    .pt: a zip or a pickle is torch's, whatever its name.
     """
-    if path.suffix in _TORCH:
+    if path.suffix not in (*_TORCH, *_MINDSPORE):
+        return ""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start[:2] == b"PK" or start[:1] == b"\x80":
         return "torch"
-    if path.suffix in _MINDSPORE:
-        with path.open("rb") as file:
-            start = file.read(4)
-        return "torch" if start[:2] in (b"PK", b"\x80\x02") else "mindspore"
-    return ""
+    # MindSpore's protocol buffer begins with a field of bytes; damaged files keep their name's.
+    return "mindspore" if path.suffix in _MINDSPORE or start[:1] == b"\n" else "torch"
 
 
 def _goal(path: Path) -> str:

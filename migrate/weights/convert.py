@@ -36,6 +36,7 @@ class Conversion:
     keep_counters: bool
     pythons: dict[str, str]
     timeout: float
+    whole: bool = False  # everything that a training checkpoint holds
 
 
 @dataclass
@@ -51,7 +52,9 @@ class Outcome:
 def convert(what: Conversion, folder: Path) -> Outcome:
     """Convert one checkpoint."""
     notes: list[str] = []
-    tensors, counters = _read(what, folder, notes)
+    if what.whole:
+        return _convert_whole(what, folder)
+    tensors, counters, names = _read(what, folder, notes)
     if not tensors:
         raise RequestError(
             "holds no tensors", where=str(what.source), next_step="save the model's state again"
@@ -63,8 +66,11 @@ def convert(what: Conversion, folder: Path) -> Outcome:
         if prefix:
             notes.append(f"the wrapping {prefix!r} was taken off every name")
             tensors = {name.removeprefix(prefix): blob for name, blob in tensors.items()}
-    if origin != goal:
-        tensors, counters = _rename(what, folder, tensors, counters, origin, goal, notes)
+    spoken = names or origin  # a ported program saves under torch's names
+    if spoken != goal:
+        tensors, counters = _rename(what, folder, tensors, counters, spoken, goal, notes)
+    elif names:
+        tensors |= _counters(tensors, counters)
     _write(what, folder, tensors, counters, goal)
     return Outcome(origin, goal, len(tensors), notes)
 
@@ -86,34 +92,73 @@ def guess_framework(tensors: dict[str, Blob], where: str) -> str:
     )
 
 
+def _convert_whole(what: Conversion, folder: Path) -> Outcome:
+    """Model, optimizer, schedule, counters: what a ported program resumes from, or torch."""
+    said = _run_reader(what, folder)
+    if "structure" not in said:
+        raise RequestError(
+            "holds a model alone: no ported program saved it",
+            where=str(what.source),
+            next_step="convert it without --whole",
+        )
+    tensors = blobs.read(folder / "read.safetensors")[0]
+    goal = what.goal or ("mindspore" if what.origin == "torch" else "torch")
+    _write(what, folder, tensors, {}, goal, said["structure"])
+    return Outcome(what.origin, goal, len(tensors))
+
+
+def _read_shards(index: Path) -> dict[str, Blob]:
+    """The tensors of all files that `model.safetensors.index.json` names."""
+    try:
+        files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        paths = [index.parent / Path(str(name)).name for name in files]
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise RequestError("is no index of a sharded checkpoint", where=str(index)) from error
+    tensors: dict[str, Blob] = {}
+    for path in paths:
+        if not path.is_file():
+            raise RequestError("is named by the index, and not there", where=str(path))
+        tensors |= blobs.read(path)[0]
+    return tensors
+
+
 def _read(
     what: Conversion, folder: Path, notes: list[str]
-) -> tuple[dict[str, Blob], dict[str, int]]:
+) -> tuple[dict[str, Blob], dict[str, int], str]:
     if what.source.suffix == _SAFE:
         tensors, metadata = blobs.read(what.source)
-        return tensors, _kept_counters(metadata.get(_COUNTERS, "{}"))
-    pending, info = folder / "read.safetensors", folder / "read.json"
-    job = {
-        "action": f"{what.origin}-weights",
-        "do": "read",
-        "source": str(what.source),
-        "key": what.key,
-        "tensors": str(pending),
-        "info": str(info),
-    }
-    _work(what, what.origin, job, folder / "reader")
-    said = json.loads(info.read_text(encoding="utf-8"))
+        return tensors, _kept_counters(metadata.get(_COUNTERS, "{}")), ""
+    if what.source.suffix == ".json":
+        return _read_shards(what.source), {}, ""
+    said = _run_reader(what, folder)
     if said["place"]:
         notes.append(
             f"the model was found under {said['place']!r}; "
             f"left out: {', '.join(said['beside']) or 'nothing'}"
+            f"{' (--whole takes everything)' if said['beside'] else ''}"
         )
     if said["left"]:
         notes.append(f"left out, since they are not tensors: {', '.join(said['left'][:10])}")
     notes.extend(
         f"tied, and written once for each name: {', '.join(names)}" for names in said["tied"]
     )
-    return blobs.read(pending)[0], {}
+    return blobs.read(folder / "read.safetensors")[0], {}, said.get("names", "")
+
+
+def _run_reader(what: Conversion, folder: Path) -> dict[str, Any]:
+    pending, info = folder / "read.safetensors", folder / "read.json"
+    job = {
+        "action": f"{what.origin}-weights",
+        "do": "read",
+        "source": str(what.source),
+        "key": what.key,
+        "whole": what.whole,
+        "tensors": str(pending),
+        "info": str(info),
+    }
+    _work(what, what.origin, job, folder / "reader")
+    said: dict[str, Any] = json.loads(info.read_text(encoding="utf-8"))
+    return said
 
 
 def _kept_counters(text: str) -> dict[str, int]:
@@ -217,7 +262,12 @@ def _counters(tensors: dict[str, Blob], known: dict[str, int]) -> dict[str, Blob
 
 
 def _write(
-    what: Conversion, folder: Path, tensors: dict[str, Blob], counters: dict[str, int], goal: str
+    what: Conversion,
+    folder: Path,
+    tensors: dict[str, Blob],
+    counters: dict[str, int],
+    goal: str,
+    described: Any = None,
 ) -> None:
     if what.destination.suffix == _SAFE:
         metadata = {"format": "pt" if goal == "torch" else "np"}
@@ -235,6 +285,8 @@ def _write(
             "tensors": str(pending),
             "target": str(written),
         }
+        if described is not None:
+            job["structure"] = described
         _work(what, goal, job, folder / "writer")
         publish(written, what.destination)
 

@@ -4,7 +4,9 @@ cells.
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ import numpy as np
 from migrate.errors import RequestError
 from migrate.parity.workers import record
 from migrate.parity.workers.worker_main import Progress
-from migrate.weights import blobs
+from migrate.weights import blobs, nested
 from migrate.weights.blobs import Blob
+from migrate.weights.states import find_state
 
 _NUMPY = {
     "F64": "float64",
@@ -41,7 +44,11 @@ def run(job: dict[str, Any], progress: Progress) -> None:
 def _read(job: dict[str, Any]) -> None:
     source = Path(job["source"])
     try:
-        found = mindspore.load_checkpoint(str(source))
+        # MindSpore insists on its ending; ported programs save under torch's.
+        with tempfile.TemporaryDirectory() as folder:
+            link = Path(folder, "source.ckpt")
+            link.symlink_to(source.resolve())
+            found = mindspore.load_checkpoint(str(link))
     except Exception as error:
         # Whatever the loader raises on a damaged file, the user needs to know only that it is.
         first = next((line for line in str(error).splitlines() if line.strip()), "unreadable")
@@ -50,6 +57,9 @@ def _read(job: dict[str, Any]) -> None:
             where=str(source),
             next_step="fetch or save the file again",
         ) from error
+    if nested.STRUCTURE in found:
+        _read_nested(job, found)
+        return
     tensors: dict[str, Blob] = {}
     left: list[str] = []
     for name, parameter in found.items():
@@ -59,6 +69,27 @@ def _read(job: dict[str, Any]) -> None:
             left.append(name)
     blobs.write(Path(job["tensors"]), tensors)
     record.write_json(Path(job["info"]), {"place": "", "beside": [], "left": left, "tied": []})
+
+
+def _read_nested(job: dict[str, Any], found: dict[str, Any]) -> None:
+    """What a ported program saved: the model's state under torch's names, or everything."""
+    described = json.loads(found[nested.STRUCTURE].asnumpy().tobytes().decode())
+    if job.get("whole"):
+        held = {name: _to_blob(v) for name, v in found.items() if name != nested.STRUCTURE}
+        blobs.write(Path(job["tensors"]), held)
+        said = {"place": "", "beside": [], "left": [], "tied": [], "structure": described}
+        record.write_json(Path(job["info"]), said)
+        return
+    whole = nested.rebuild(described, lambda name: found[name])
+    try:
+        state, place, beside = find_state(whole, job["key"], mindspore.Tensor)
+    except RequestError as error:
+        raise RequestError(error.what, where=job["source"], next_step=error.next_step) from error
+    tensors = {n: _to_blob(v) for n, v in state.items() if isinstance(v, mindspore.Tensor)}
+    left = [name for name in state if name not in tensors]
+    blobs.write(Path(job["tensors"]), tensors)
+    said = {"place": place, "beside": beside, "left": left, "tied": [], "names": "torch"}
+    record.write_json(Path(job["info"]), said)
 
 
 def _to_blob(value: Any) -> Blob:
@@ -83,6 +114,10 @@ def _to_tensor(blob: Blob) -> Any:
 def _write(job: dict[str, Any]) -> None:
     tensors, _ = blobs.read(Path(job["tensors"]))
     entries = [{"name": name, "data": _to_tensor(blob)} for name, blob in tensors.items()]
+    if "structure" in job:
+        text = json.dumps(job["structure"]).encode()
+        held = mindspore.Tensor(np.frombuffer(text, np.uint8).copy())
+        entries.append({"name": nested.STRUCTURE, "data": held})
     mindspore.save_checkpoint(entries, job["target"])
     os.chmod(job["target"], 0o644)
 

@@ -13,19 +13,7 @@ import numpy as np
 import torch
 
 from migrate.errors import RequestError
-
-# Where training scripts put the model inside a checkpoint, most specific first.
-_PLACES = (
-    "state_dict",
-    "model_state_dict",
-    "model_state",
-    "model",
-    "net",
-    "network",
-    "module",
-    "params",
-)
-
+from migrate.weights.states import find_state
 
 # What training scripts save beside the model: holders of plain values, which run nothing.
 _HARMLESS = (
@@ -82,44 +70,6 @@ def _reason(text: str) -> str:
     return lines[0][:200] if lines else text.splitlines()[0][:200]
 
 
-def find_state(found: Any, key: str = "") -> tuple[dict[str, Any], str, list[str]]:
-    """The state dict inside a checkpoint, the way to it, and what lies beside it."""
-    if key:
-        inner = found.get(key) if isinstance(found, dict) else None
-        if not isinstance(inner, dict) or not _is_state(inner):
-            raise RequestError(f"there is no state dict under {key!r}", next_step=_offer(found))
-        return inner, key, [str(other) for other in found if other != key]
-    if _is_state(found):
-        return found, "", []
-    if isinstance(found, dict):
-        inside = {str(name): value for name, value in found.items() if _is_state(value)}
-        place = next((name for name in _PLACES if name in inside), None)
-        if place is None and len(inside) == 1:
-            place = next(iter(inside))
-        if place is not None:
-            return inside[place], place, [str(name) for name in found if name != place]
-        if inside:
-            raise RequestError("holds several state dicts", next_step=_offer(found))
-    raise RequestError("holds no state dict", next_step="save model.state_dict() and convert that")
-
-
-def _offer(found: Any) -> str:
-    names = [str(k) for k, v in found.items() if _is_state(v)] if isinstance(found, dict) else []
-    return f"choose one with --key: {', '.join(names)}" if names else "it holds none"
-
-
-def _is_state(value: Any) -> bool:
-    """A dict of names to tensors; a few plain numbers among them are tolerated."""
-    if not isinstance(value, dict) or not value:
-        return False
-    tensors = [v for v in value.values() if isinstance(v, torch.Tensor)]
-    return (
-        bool(tensors)
-        and len(tensors) >= 0.5 * len(value)
-        and all(isinstance(k, str) for k in value)
-    )
-
-
 def read_state(path: Path) -> dict[str, Any]:
     """A checkpoint's tensors as numpy arrays, without wrapping prefixes: what a model can load."""
     from migrate.weights.naming import common_prefix
@@ -129,7 +79,7 @@ def read_state(path: Path) -> dict[str, Any]:
 
         state: dict[str, Any] = load_file(path)
     else:
-        state, _, _ = find_state(load(path))
+        state, _, _ = find_state(load(path), "", torch.Tensor)
     prefix = common_prefix(state)
     return {
         name.removeprefix(prefix): value.detach().float().numpy()

@@ -7,12 +7,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from migrate.errors import RequestError
 from migrate.parity.workers import record
 from migrate.parity.workers.worker_main import Progress
-from migrate.weights import torch_files
+from migrate.weights import nested, torch_files
+from migrate.weights.states import find_state
 
 _TYPES = (
     torch.float64,
@@ -38,8 +40,11 @@ def _read(job: dict[str, Any]) -> None:
     from safetensors.torch import save_file
 
     source = Path(job["source"])
+    if job.get("whole"):
+        _read_whole(job, source)
+        return
     try:
-        state, place, beside = torch_files.find_state(torch_files.load(source), job["key"])
+        state, place, beside = find_state(torch_files.load(source), job["key"], torch.Tensor)
     except RequestError as error:
         raise RequestError(error.what, where=str(source), next_step=error.next_step) from error
     found = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
@@ -66,10 +71,37 @@ def _read(job: dict[str, Any]) -> None:
     )
 
 
+def _read_whole(job: dict[str, Any], source: Path) -> None:
+    """Every tensor of a training checkpoint, and the description of what holds them."""
+    from safetensors.torch import save_file
+
+    tensors: dict[str, torch.Tensor] = {}
+
+    def name_of(value: Any) -> str | None:
+        if not isinstance(value, torch.Tensor | np.ndarray):
+            return None
+        kind = "tensor" if isinstance(value, torch.Tensor) else "array"
+        name = f"{kind}.{len(tensors)}"
+        held = value if kind == "tensor" else torch.from_numpy(np.ascontiguousarray(value))
+        tensors[name] = held.detach().clone().contiguous()
+        return name
+
+    try:
+        described = nested.describe(torch_files.load(source), name_of)
+    except RequestError as error:
+        raise RequestError(error.what, where=str(source), next_step=error.next_step) from error
+    save_file(tensors, job["tensors"])
+    said = {"place": "", "beside": [], "left": [], "tied": [], "structure": described}
+    record.write_json(Path(job["info"]), said)
+
+
 def _write(job: dict[str, Any]) -> None:
     from safetensors.torch import load_file
 
     tensors = {name: value.clone() for name, value in load_file(job["tensors"]).items()}
+    if "structure" in job:
+        torch.save(nested.rebuild(job["structure"], tensors.__getitem__), job["target"])
+        return
     torch.save(tensors, job["target"])
 
 

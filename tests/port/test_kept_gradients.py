@@ -133,5 +133,5 @@ def test_a_context_that_is_kept_casts_the_models_run_in_it(port) -> None:
         """,
     )
     assert not findings
-    assert "else helpers.Autocast(dtype=mindspore.float16)" in text
-    assert "helpers.cast_within(ctx, model)" in text and "with ctx" not in text
+    assert 'else helpers.autocast("cuda", dtype=mindspore.float16)' in text
+    assert "@helpers.autocast.of(ctx)\n    def forward_step" in text and "with ctx" not in text

@@ -29,11 +29,11 @@ def train(mode: str, ported: str) -> dict[str, Any]:
     target = mindspore.Tensor(labels.astype(np.int32))
     model = lenet5()
     model.set_train()
-    helpers.mixed_precision(model)
     optimizer = optim.SGD(model.trainable_params(), lr=0.05, momentum=0.9)
     scaler = helpers.GradScaler("cpu", init_scale=1024.0, growth_interval=4)
     criterion = nn.CrossEntropyLoss()
 
+    @helpers.autocast("cuda")
     def forward_step(images, target):
         output = model(images)
         loss = criterion(output.astype(mindspore.float32), target)

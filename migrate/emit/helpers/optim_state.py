@@ -31,7 +31,10 @@ def _own_state(optimizer):
 
 
 def load_optimizer_state_dict(optimizer, state_dict):
-    """Put back what optimizer_state_dict gave, in the same order."""
+    """Put back what optimizer_state_dict gave, in the same order, or what torch's gave."""
+    if "param_groups" in state_dict:
+        _load_from_torch(optimizer, state_dict)
+        return
     changing = _changing(optimizer)
     state_dict = dict(state_dict)
     for place, kept in state_dict.pop("state", {}).items():
@@ -43,6 +46,48 @@ def load_optimizer_state_dict(optimizer, state_dict):
         raise ValueError(f"{len(state_dict)} values for an optimizer that has {len(changing)}")
     for parameter, value in zip(changing, state_dict.values(), strict=True):
         ops.assign(parameter, Tensor(value, parameter.dtype))
+
+
+# What MindSpore's own optimizers call torch's moments.
+_MOMENTS = {
+    "momentum_buffer": ("momentum_buffer", "accum", "moment"),
+    "square_avg": ("square_avg", "mean_square"),
+    "grad_avg": ("grad_avg", "mean_grad"),
+}
+
+
+def _load_from_torch(optimizer, state_dict):
+    """A converted checkpoint of torch's: moments by the place of their parameter, and rates."""
+    for lr, group in zip(optimizer.lrs, state_dict["param_groups"], strict=True):
+        ops.assign(lr, Tensor(float(group["lr"]), lr.dtype))
+    order = [place for group in state_dict["param_groups"] for place in group["params"]]
+    if len(order) != len(optimizer.parameters):
+        raise ValueError(
+            f"moments of {len(order)} parameters, and there are {len(optimizer.parameters)}"
+        )
+    for number, place in enumerate(order):
+        for name, value in state_dict["state"].get(place, {}).items():
+            value = getattr(value, "asnumpy", lambda value=value: value)()
+            if name == "step":
+                step = getattr(optimizer, "state_step", None)
+                if step is not None:
+                    ops.assign(step, Tensor(np.full(step.shape, value), step.dtype))
+                continue
+            if value is None:
+                continue
+            owners = [n for n in _MOMENTS.get(name, (name,)) if hasattr(optimizer, n)]
+            if not owners:
+                raise ValueError(f"{type(optimizer).__name__} has no {name}")
+            moment = getattr(optimizer, owners[0])[number]
+            if tuple(moment.shape) != tuple(np.shape(value)):
+                raise ValueError(
+                    f"{name} of parameter {place} has another shape: {np.shape(value)}"
+                )
+            ops.assign(moment, Tensor(value, moment.dtype))
+            if name == "momentum_buffer":
+                for first in (getattr(optimizer, n, None) for n in ("first", "stat")):
+                    if first is not None:
+                        ops.assign(first[number], ops.zeros_like(first[number]))
 
 
 def _counters(scheduler):
@@ -64,11 +109,17 @@ def scheduler_state_dict(scheduler):
 
 
 def load_scheduler_state_dict(scheduler, state_dict):
-    """Put back what scheduler_state_dict gave; the optimizer's learning rates follow."""
+    """Put back what scheduler_state_dict gave, or torch's; the learning rates follow."""
     inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
+    of_torch = "_last_lr" in state_dict
+    if of_torch:
+        parts = state_dict.get("_schedulers", [])
+        state_dict = {**state_dict, "last_lr": state_dict["_last_lr"], "schedulers": parts}
     for one, state in zip(inner, state_dict["schedulers"], strict=True):
         load_scheduler_state_dict(one, state)
     for name, value in _counters(scheduler).items():
+        if of_torch and not isinstance(state_dict.get(name), (bool, int, float)):
+            continue
         if isinstance(value, Parameter):
             ops.assign(value, Tensor(state_dict[name], value.dtype))
         else:

@@ -37,6 +37,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     """
     if callable(weights):
         return _with_current(fn, grad_position, weights, has_aux)
+    called, precision = fn, getattr(fn, "autocast", None)
+    fn = fn if precision is None else fn.__wrapped__  # compiled, it is marked instead
 
     def built(whole):
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
@@ -55,6 +57,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     def compiled(*inputs):
         inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
+        around["precision"] = str(precision)
         for place, (known, step, missing) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
@@ -107,7 +110,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     kept = []  # what is returned beside the loss: any object, where MindSpore takes tensors
 
     def loss_alone(*inputs):
-        values = fn(*inputs)
+        values = called(*inputs)
         kept[:] = values[1:] if has_aux else ()
         return values[0] if has_aux else values
 

@@ -138,36 +138,6 @@ def _clipped_in_part(gradients, parameters, only, clip, *settings):
     return mindspore.mutable(tuple(gradients)), total
 
 
-def mixed_precision(model, enabled=True, dtype=mindspore.float16):
-    """Let a model compute in lower precision where that is safe, once and for all.
-
-    O1 is nearest to autocast; MS_MIGRATE_AMP_LEVEL chooses another level.
-    """
-    level = os.environ.get("MS_MIGRATE_AMP_LEVEL", "O1")
-    if enabled and level != "O0" and not getattr(model, "_uses_mixed_precision", False):
-        mindspore.amp.auto_mixed_precision(model, amp_level=level, dtype=dtype)
-        model._uses_mixed_precision = True
-
-
-class Autocast:
-    """What autocast() was asked for, where it is kept in a variable: `cast_within` does it."""
-
-    def __init__(self, enabled=True, dtype=None):
-        self.enabled, self.dtype = enabled, dtype or mindspore.float16
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return False
-
-
-def cast_within(context, model):
-    """Let a model compute as a kept autocast() says; any other context says nothing."""
-    if isinstance(context, Autocast):
-        mixed_precision(model, context.enabled, context.dtype)
-
-
 class GradScaler:
     """torch's GradScaler: scales the loss, drops steps whose gradients overflowed, adapts the
     scale. MS_MIGRATE_LOSS_SCALE, a number, fixes it instead.
@@ -182,6 +152,8 @@ class GradScaler:
         growth_interval=2000,
         enabled=True,
     ):
+        if not isinstance(device, str):  # torch.cuda.amp.GradScaler(1024.0)
+            init_scale = device
         if fixed := os.environ.get("MS_MIGRATE_LOSS_SCALE"):
             init_scale, growth_factor, backoff_factor = float(fixed), 1.0, 1.0
         self.enabled = enabled
@@ -194,33 +166,45 @@ class GradScaler:
         self.backoff_factor = backoff_factor
         self.growth_interval = growth_interval
         self.growth_tracker = 0
-        self.unscaled = False
-        self.overflowed = False
+        self.overflowed = {}  # optimizers whose gradients are unscaled: whether one overflowed
 
     def scale(self, loss):
+        if isinstance(loss, (list, tuple)):
+            return type(loss)(self.scale(one) for one in loss)
         return loss * self.factor.astype(loss.dtype)
 
-    def unscale(self, gradients):
+    def unscale(self, gradients, optimizer=None):
         """Gradients of the bare loss; also looks for overflow."""
-        self.unscaled = True
         if not self.enabled:
             return gradients
-        self.overflowed = not bool(mindspore.amp.all_finite(gradients))
+        if id(optimizer) in self.overflowed:
+            raise RuntimeError("unscale_() has already been called on this optimizer")
+        self.overflowed[id(optimizer)] = not bool(mindspore.amp.all_finite(gradients))
         inverse = 1.0 / self.factor
         return mindspore.mutable(tuple(g * inverse.astype(g.dtype) for g in gradients))
 
-    def step(self, optimizer, gradients):
-        """Step, unless a gradient is infinite or not a number."""
-        if not self.unscaled:
-            gradients = self.unscale(gradients)
-        if not self.overflowed:
+    def unscale_(self, optimizer):
+        """unscale() of the gradients that lie at the parameters."""
+        kept = ParameterGradients(optimizer.parameters)
+        kept.values = self.unscale(kept.values, optimizer)
+
+    def step(self, optimizer, gradients=None):
+        """Step, unless a gradient of this optimizer is infinite or not a number; without
+        gradients, by those that lie at the parameters.
+        """
+        if gradients is None:
+            gradients = ParameterGradients(optimizer.parameters).values
+        place = id(None) if id(None) in self.overflowed else id(optimizer)
+        if self.enabled and place not in self.overflowed:
+            gradients = self.unscale(gradients, optimizer)
+        if not self.overflowed.get(place, False):
             update(optimizer, gradients)
 
     def update(self, new_scale=None):
         if self.enabled:
             if new_scale is not None:
                 self._set(float(new_scale))
-            elif self.overflowed:
+            elif any(self.overflowed.values()):
                 self._set(self.get_scale() * self.backoff_factor)
                 self.growth_tracker = 0
             else:
@@ -228,7 +212,7 @@ class GradScaler:
                 if self.growth_tracker == self.growth_interval:
                     self._set(self.get_scale() * self.growth_factor)
                     self.growth_tracker = 0
-        self.unscaled = self.overflowed = False
+        self.overflowed = {}
 
     def get_scale(self):
         return float(self.factor.asnumpy())
@@ -239,12 +223,21 @@ class GradScaler:
     def state_dict(self):
         if not self.enabled:
             return {}
-        return {"scale": self.get_scale(), "growth_tracker": self.growth_tracker}
+        return {
+            "scale": self.get_scale(),
+            "growth_factor": self.growth_factor,
+            "backoff_factor": self.backoff_factor,
+            "growth_interval": self.growth_interval,
+            "_growth_tracker": self.growth_tracker,
+        }
 
     def load_state_dict(self, state):
         if self.enabled:
             self._set(float(state["scale"]))
-            self.growth_tracker = int(state["growth_tracker"])
+            self.growth_factor = float(state["growth_factor"])
+            self.backoff_factor = float(state["backoff_factor"])
+            self.growth_interval = int(state["growth_interval"])
+            self.growth_tracker = int(state["_growth_tracker"])
 
     def _set(self, value):
         ops.assign(self.factor, mindspore.Tensor(value, mindspore.float32))

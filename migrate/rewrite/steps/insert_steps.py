@@ -25,6 +25,7 @@ from migrate.rewrite.steps.step_code import (
     renamed,
     snapshots,
 )
+from migrate.rewrite.steps.step_precision import precision_of_step, without_blocks
 from migrate.rewrite.steps.step_state import StepState
 from migrate.syntax.node_pairs import JoinError
 from migrate.syntax.nodes import expression, with_parts
@@ -133,9 +134,6 @@ class InsertSteps(NodePass):
         return self._remembered(original, updated)
 
     def leave_With(self, original: cst.With, updated: Any) -> Any:
-        casts = self._steps.before_block.pop(original, [])
-        if casts:
-            updated = cst.FlattenSentinel([*casts, *_statements(updated)])
         return self._remembered(original, updated)
 
     def _remembered(self, original: cst.CSTNode, result: Any) -> Any:
@@ -227,9 +225,7 @@ class InsertSteps(NodePass):
     ) -> list[cst.BaseStatement]:
         self._taken.add(id(plan))
         loss = self._steps.losses[plan.backward.call]
-        casts = [statement for statement in region if statement in self._steps.casts]
-        inner = [s for s in region if s not in self._steps.casts and not is_gone(s)]
-        function = forward_function(plan, inner, loss)
+        function = self._forward(plan, region, loss)
         test = self._condition(plan, old)
         paired = any(
             p.instead is plan for block in self._steps.plans.by_block.values() for p in block
@@ -239,15 +235,25 @@ class InsertSteps(NodePass):
         self._steps.before.setdefault(plan.anchor, [])
         made = backward_statements(plan, loss, test)
         lists = [cst.parse_statement(line) for line in self._steps.hoisted.get(id(plan), [])]
-        prepared = [*lists, *prepared]
-        if plan.unconditional:
-            prepared = [*casts, *prepared]
-        else:
-            made = [*casts, *made]  # only the branch that asks for it
-        self._steps.before[plan.anchor] += prepared
+        self._steps.before[plan.anchor] += [*lists, *prepared]
         head = getattr(old[0], "leading_lines", ()) if old else ()
         made[0] = made[0].with_changes(leading_lines=head)
         return made
+
+    def _forward(
+        self, plan: TrainingStep, region: list[cst.BaseStatement], loss: cst.BaseExpression
+    ) -> cst.FunctionDef:
+        """The forward function; where one autocast() holds for all of it, as its decorator."""
+        inner = [s for s in region if not is_gone(s)]
+        precision = precision_of_step(plan, self._steps, self.context)
+        if precision is None:
+            return forward_function(plan, inner, loss)
+        inner, text = without_blocks(inner, self.spelling.name("helpers.autocast"), precision)
+        function = forward_function(plan, inner, loss)
+        if not text:
+            return function
+        decorator = cst.Decorator(expression(text))
+        return function.with_changes(decorators=[decorator])
 
     def _condition(
         self, plan: TrainingStep, old: list[cst.BaseStatement]
@@ -270,9 +276,8 @@ class InsertSteps(NodePass):
     ) -> list[cst.BaseStatement]:
         """`if scaler is not None: ... else: loss.backward()`: one of two steps is taken."""
         self._taken.add(id(other))
-        inner = [s for s in region if s not in self._steps.casts and not is_gone(s)]
         losses = [self._steps.losses[one.backward.call] for one in (plan, other)]
-        function = forward_function(other, inner, losses[1])
+        function = self._forward(other, region, losses[1])
         prepared = preparation(other, function, losses[1], self.spelling)
         self._steps.before[plan.anchor] += prepared
         test = self._condition(plan, old)

@@ -33,8 +33,8 @@ from migrate.syntax.text import code
             """
             def train(model: nn.Cell, data):
                 for x in data:
-                    helpers.mixed_precision(model)
-                    x = model(x)
+                    with helpers.autocast("cuda"):
+                        x = model(x)
             """,
         ),
     ],
@@ -72,8 +72,9 @@ class StepCalls(NodePass):
         if not self._steps.is_autocast(partner):
             return None
         self.context.ported += 1
-        name = self.spelling.name("helpers.Autocast")
-        return expression(f"{name}({precision_of(updated)})")
+        usage = self.context.usage(partner.func) if isinstance(partner, ast.Call) else None
+        name = self.spelling.name("helpers.autocast")
+        return expression(f"{name}({precision_of(usage.api if usage else '', updated)})")
 
     def _apart(self, partner: ast.AST | None, updated: cst.Call) -> str:
         """zero_grad(), step() or clipping away from any backward pass, where gradients are kept."""

@@ -186,10 +186,10 @@ def special_statement(
         if kind == "own_step":
             return f"{optimizer}({kept}.values)"
         if kind == "own_unscale":
-            return f"{kept}.values = {scaler}.unscale({kept}.values)"
+            return f"{kept}.values = {scaler}.unscale({kept}.values, {optimizer})"
         return f"{scaler}.step({optimizer}, {kept}.values)"
     if kind == "unscale":
-        return f"{grads} = {detail}.unscale({grads})"
+        return f"{grads} = {detail}.unscale({grads}, {_argument(call, 0, ('optimizer',))})"
     return _clipping(kind, plan, detail, call, target, spelling)
 
 

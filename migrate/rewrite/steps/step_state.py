@@ -38,10 +38,7 @@ class StepState(FileAccess):
         self.produced: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
         # Stdlib statement -> what is put in front of it.
         self.before: dict[ast.AST | None, list[cst.BaseStatement]] = {}
-        # `with autocast():` -> the statements that stand for it.
-        self.before_block: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
         self.losses: dict[ast.AST, cst.BaseExpression] = {}  # backward call -> rewritten loss
-        self.casts: set[cst.CSTNode] = set()  # statements that switch a model to mixed precision
         self.held_contexts = {
             ast.unparse(target)
             for node in nodes_of(tree, ast.Assign)
@@ -64,10 +61,19 @@ class StepState(FileAccess):
         return self.partner(node)
 
 
-def precision_of(autocast: cst.BaseExpression) -> str:
-    """The arguments of autocast() that decide in what is computed, by keyword."""
-    return ", ".join(
-        f"{argument.keyword.value}={code(argument.value)}"
-        for argument in getattr(autocast, "args", ())
-        if argument.keyword is not None and argument.keyword.value in ("enabled", "dtype")
-    )
+def precision_of(api: str, autocast: cst.Call) -> str:
+    """The arguments of an autocast() as torch.autocast has them; the old names begin with
+    `enabled`.
+    """
+    names: tuple[str, ...] = ("device_type", "dtype", "enabled", "cache_enabled")
+    device = ""
+    if not api.endswith(("torch.autocast", "torch.amp.autocast")):
+        names = ("enabled", "dtype", "cache_enabled")
+        device = '"cpu"' if ".cpu." in api else '"cuda"'
+    found = {"device_type": device} if device else {}
+    for place, argument in enumerate(autocast.args):
+        name = argument.keyword.value if argument.keyword is not None else names[place]
+        found[name] = code(argument.value)
+    found.pop("cache_enabled", None)
+    first = found.pop("device_type", "")
+    return ", ".join([*filter(None, [first]), *(f"{name}={text}" for name, text in found.items())])
