@@ -15,6 +15,7 @@ from migrate.resolve.frames import Frame
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules, ModuleScope
 from migrate.resolve.outline import Deferred, outline
+from migrate.resolve.parameter_evidence import is_no_tensor, without_tensors
 from migrate.resolve.passed_through import calls_another, gives_tensors_too, passed_parameter
 from migrate.resolve.statements import Statements
 from migrate.resolve.usage import Usage
@@ -287,9 +288,12 @@ class Interpreter(Statements):
         if stated is not UNKNOWN:
             return stated
         fallback = self._default(default, function)
+        other = computes and is_no_tensor(function.node, argument.arg, self.table)
+        if other and hint is not UNKNOWN:
+            hint = without_tensors(hint)
         if hint is not UNKNOWN:
             return join(hint, fallback)
-        data = computes and not _SETTING.search(argument.arg)
+        data = computes and not other and not _SETTING.search(argument.arg)
         if data and (default is None or fallback is NONE):
             return TENSOR if default is None else join(TENSOR, NONE)
         return UNKNOWN if fallback is NONE else fallback

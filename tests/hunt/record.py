@@ -29,9 +29,9 @@ def every_program() -> list[Program]:
     return [program for subject in subjects() for program in read_programs(subject)]
 
 
-def known_silent() -> set[str]:
-    """The names of programs that were silently wrong when they were run last."""
-    return {name for name, entry in _read().items() if entry[0] == "silent"}
+def names_with(verdict: str) -> set[str]:
+    """The programs that had this verdict when they were run last."""
+    return {name for name, entry in _read().items() if entry[0] == verdict}
 
 
 def _read() -> dict[str, list[object]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tests.hunt.idioms import CLASSES
+from tests.hunt.record import every_program
 from tests.hunt.run import VERDICTS, Judged
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results" / "hunt.md"
@@ -55,7 +56,8 @@ def text_table(judged: list[Judged]) -> str:
 _INTRODUCTION = """\
 # The hunt: idioms run in torch, PyNative and Graph mode
 
-`make hunt`, 2026-11-17, CPU, Python 3.11, {versions}.
+`make hunt`, 2026-11-17, CPU, Python 3.11, {versions}. `python -m tests.hunt SUBJECT --write` renews
+a part: each verdict is that of a program's last run (hunt.json), {left} programs were not run yet.
 
 *right*: both modes give torch's values, dtypes, shapes, names and text, or raise as torch does.
 *flagged*: they do not, and `port` has a finding. *loud*: a run-time error that no finding foretold.
@@ -68,7 +70,8 @@ def page(judged: list[Judged]) -> str:
     import torch
 
     versions = f"torch {torch.__version__.partition('+')[0]}, MindSpore {mindspore.__version__}"
-    parts = [_INTRODUCTION.format(versions=versions)]
+    left = len(every_program()) - len(judged)
+    parts = [_INTRODUCTION.format(versions=versions, left=left)]
     for title, groups in (("subject", lambda one: [one.program.subject]), ("class", _by_class)):
         parts += [f"| {title} | idioms | " + " | ".join(VERDICTS) + " |", "|---|" + "--:|" * 5]
         rows = _rows(judged, groups)
