@@ -17,7 +17,7 @@ from migrate.table.signature import Signature
 _NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 
 
-def objection(entry: Entry, call: ast.Call, types: dict[int, Value]) -> tuple[str, str]:
+def objection(entry: Entry, call: ast.Call, types: dict[ast.AST, Value]) -> tuple[str, str]:
     """(code, reason) why this call does not port by itself; empty when nothing is against it."""
     if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
         keyword.arg is None for keyword in call.keywords
@@ -49,13 +49,13 @@ def _words(entry: Entry) -> dict[str, str]:
 
 
 def _given(
-    call: ast.Call, types: dict[int, Value], words: dict[str, str]
+    call: ast.Call, types: dict[ast.AST, Value], words: dict[str, str]
 ) -> tuple[list[Value], dict[str | None, Value]]:
     """What is known of the arguments, by position and by torch's word."""
     keywords: dict[str | None, Value] = {
-        words.get(k.arg or "", k.arg): types.get(id(k.value), UNKNOWN) for k in call.keywords
+        words.get(k.arg or "", k.arg): types.get(k.value, UNKNOWN) for k in call.keywords
     }
-    return [types.get(id(argument), UNKNOWN) for argument in call.args], keywords
+    return [types.get(argument, UNKNOWN) for argument in call.args], keywords
 
 
 def _fitting(

@@ -8,7 +8,7 @@ from migrate.flow.compiled_nodes import Function
 from migrate.resolve.values import UNKNOWN, ListOf, TupleOf, Value, is_tensor
 
 
-def mismatch(node: ast.If | ast.While, types: dict[int, Value], function: Function) -> str:
+def mismatch(node: ast.If | ast.While, types: dict[ast.AST, Value], function: Function) -> str:
     """In what the two sides certainly differ; empty when nothing is known against them."""
     if isinstance(node, ast.If):
         return _half_bound(node, function) or _unequal_returns(node, types, function)
@@ -16,13 +16,13 @@ def mismatch(node: ast.If | ast.While, types: dict[int, Value], function: Functi
     return f"{changed} may change its shape in the loop" if changed else ""
 
 
-def on_tensor(test: ast.expr, types: dict[int, Value]) -> bool:
+def on_tensor(test: ast.expr, types: dict[ast.AST, Value]) -> bool:
     """Whether a tensor's value decides: `x.sum() > 0`, also inside and / or / not."""
     if isinstance(test, ast.BoolOp):
         return any(on_tensor(part, types) for part in test.values)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return on_tensor(test.operand, types)
-    return is_tensor(types.get(id(test), UNKNOWN))
+    return is_tensor(types.get(test, UNKNOWN))
 
 
 def _half_bound(node: ast.If, function: Function) -> str:
@@ -37,7 +37,7 @@ def _half_bound(node: ast.If, function: Function) -> str:
     return ""
 
 
-def _unequal_returns(node: ast.If, types: dict[int, Value], function: Function) -> str:
+def _unequal_returns(node: ast.If, types: dict[ast.AST, Value], function: Function) -> str:
     """A tensor returned on one side, several values on the other; None beside a tensor compiles."""
     inside = {_shape(r.value, types) for r in _returns(node.body)} - {"None"}
     after = node.orelse or [s for s in function.body if s.lineno > (node.end_lineno or 0)]
@@ -48,10 +48,10 @@ def _unequal_returns(node: ast.If, types: dict[int, Value], function: Function) 
     return f"it returns {first} on one side and {second} on the other" if first != second else ""
 
 
-def _shape(value: ast.expr | None, types: dict[int, Value]) -> str:
+def _shape(value: ast.expr | None, types: dict[ast.AST, Value]) -> str:
     if value is None or (isinstance(value, ast.Constant) and value.value is None):
         return "None"
-    found = types.get(id(value), UNKNOWN)
+    found = types.get(value, UNKNOWN)
     if is_tensor(found):
         return "a tensor"
     if isinstance(found, TupleOf):
@@ -61,7 +61,7 @@ def _shape(value: ast.expr | None, types: dict[int, Value]) -> str:
     return ""
 
 
-def _resized(node: ast.While, types: dict[int, Value]) -> str:
+def _resized(node: ast.While, types: dict[ast.AST, Value]) -> str:
     """A tensor that a loop joins to itself: its shape depends on the number of rounds."""
     for part in ast.walk(node):
         if not isinstance(part, ast.Assign) or not isinstance(part.value, ast.Call):

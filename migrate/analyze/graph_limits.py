@@ -17,23 +17,24 @@ from migrate.flow.answer import Answer, Verdict
 from migrate.flow.compiled_nodes import Function, compiled_code
 from migrate.lower.function import CompiledFunction
 from migrate.lower.limit_checks import limits_met
-from migrate.lower.run import TypesById
 from migrate.resolve.modules import ModuleScope
 from migrate.resolve.values import Value
 from migrate.syntax.edits import SourceText
 
 
-def find(scope: ModuleScope, types: dict[int, Value], placer: Placer, text: str) -> Iterator[Sign]:
+def find(
+    scope: ModuleScope, types: dict[ast.AST, Value], placer: Placer, text: str
+) -> Iterator[Sign]:
     """All limits that the file's compiled code meets, each place once."""
-    seen: set[int] = set()
+    seen: set[ast.AST] = set()
     source = SourceText(text, scope.tree)
     for name, node, nodes in compiled_code(scope, types):
-        function = CompiledFunction(source, node, name, None, Verdict(Answer.YES), TypesById(types))
+        function = CompiledFunction(source, node, name, None, Verdict(Answer.YES), types)
         function.__dict__["nodes"] = nodes
         for met in limits_met(function):
-            if id(met.node) in seen or not met.limit.message:
+            if met.node in seen or not met.limit.message:
                 continue
-            seen.add(id(met.node))
+            seen.add(met.node)
             place, row = placer.at(met.node, name), met.limit
             severity = "warning" if row.port == "pynative" else "note"
             yield Sign(
@@ -41,13 +42,13 @@ def find(scope: ModuleScope, types: dict[int, Value], placer: Placer, text: str)
             )
         for part in nodes:
             sign = _branch(part, types, node, placer, name)
-            if sign is not None and id(part) not in seen:
-                seen.add(id(part))
+            if sign is not None and part not in seen:
+                seen.add(part)
                 yield sign
 
 
 def _branch(
-    node: ast.AST, types: dict[int, Value], function: Function, placer: Placer, name: str
+    node: ast.AST, types: dict[ast.AST, Value], function: Function, placer: Placer, name: str
 ) -> Sign | None:
     if not isinstance(node, ast.If | ast.While) or not branches.on_tensor(node.test, types):
         return None

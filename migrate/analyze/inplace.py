@@ -15,20 +15,20 @@ _STEP = "check that no other name holds the old value; the port binds the result
 
 
 def find(
-    tree: ast.Module, usages: list[Usage], types: dict[int, Value], table: Table, placer: Placer
+    tree: ast.Module, usages: list[Usage], types: dict[ast.AST, Value], table: Table, placer: Placer
 ) -> Iterator[Sign]:
     """In-place methods, inplace=True, `x += y` on a tensor, and assignment to parts of one."""
     for usage in usages:
         yield from _usage(usage, table, placer)
     for node in placer.nodes(tree, (ast.AugAssign, ast.Assign)):
         if isinstance(node, ast.AugAssign):
-            if is_tensor(types.get(id(node), UNKNOWN)):
+            if is_tensor(types.get(node, UNKNOWN)):
                 operator = _OPERATORS.get(type(node.op), "?")
                 yield _sign(f"x {operator} y", placer.at(node))
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Subscript) and is_tensor(
-                    types.get(id(target.value), UNKNOWN)
+                    types.get(target.value, UNKNOWN)
                 ):
                     yield _sign("x[...] = y", placer.at(target))
 

@@ -19,7 +19,7 @@ _MODE_NAMES = {"pynative": "PyNative", "graph": "Graph"}
 
 
 def judge(
-    usage: Usage, place: Place, table: Table, types: dict[int, Value], options: Options
+    usage: Usage, place: Place, table: Table, types: dict[ast.AST, Value], options: Options
 ) -> Use:
     """The use with the first reason, if any, why it does not port by itself."""
     entry = table.get(usage.api)

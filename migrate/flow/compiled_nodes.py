@@ -25,7 +25,7 @@ _FIELDS[ast.Constant] = _FIELDS[ast.Name] = ()
 
 
 def compiled_code(
-    scope: ModuleScope, types: dict[int, Value]
+    scope: ModuleScope, types: dict[ast.AST, Value]
 ) -> Iterator[tuple[str, Function, list[ast.AST]]]:
     """(qualified name, definition, all nodes of the body) of each function of this file."""
     pending = [
@@ -79,12 +79,12 @@ def _nodes(function: Function) -> list[ast.AST]:
     return found
 
 
-def _called(nodes: list[ast.AST], types: dict[int, Value]) -> list[ProjectFunction]:
+def _called(nodes: list[ast.AST], types: dict[ast.AST, Value]) -> list[ProjectFunction]:
     functions: list[ProjectFunction] = []
     for node in nodes:
         if node.__class__ is not ast.Call:
             continue
-        value = types.get(id(node.func))
+        value = types.get(node.func)
         for option in options_of(value) if value is not None else ():
             target = option.function if isinstance(option, Method) else option
             if isinstance(target, ProjectFunction):

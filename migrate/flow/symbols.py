@@ -54,7 +54,7 @@ class Symbols:
     def type(self, node: ast.AST | None) -> Value:
         if node is None:
             return UNKNOWN
-        found = self._types.get(id(node), UNKNOWN)
+        found = self._types.get(node, UNKNOWN)
         if found is UNKNOWN and node in self._foreign:
             return self._look_up(node)
         return found

@@ -12,7 +12,7 @@ from migrate.flow.compiled import index_of
 from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.lower.limit_checks import limits_met
 from migrate.lower.limits import by_syntax, limits
-from migrate.lower.run import TypesById, compiled_functions
+from migrate.lower.run import compiled_functions
 from migrate.pipeline.context import Context
 from migrate.syntax.edits import Edit, SourceText, apply_edits
 
@@ -51,7 +51,7 @@ def _reasons(code: str, context: Context) -> dict[str, str]:
     compiled = {name: verdict for name, verdict in context.compiled().items() if verdict.yes}
     found: dict[str, str] = {}
     source = SourceText(context.text, context.tree)
-    functions = compiled_functions(source, TypesById(context.resolution.types), compiled)
+    functions = compiled_functions(source, context.resolution.types, compiled)
     kinds = by_syntax()
     for function in functions:
         for met in limits_met(function):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from migrate.flow.answer import Verdict
@@ -24,22 +24,6 @@ class Lowered:
 
     def source_line(self, line: int) -> int:
         return self.lines[line - 1] if 0 < line <= len(self.lines) else line
-
-
-class TypesById(Mapping[ast.AST, Value]):
-    """The resolver's types, which it keeps by the ids of nodes."""
-
-    def __init__(self, types: Mapping[int, Value]) -> None:
-        self._types = types
-
-    def __getitem__(self, node: ast.AST) -> Value:
-        return self._types[id(node)]
-
-    def __iter__(self) -> Iterator[ast.AST]:
-        raise TypeError("ids lead to no nodes")
-
-    def __len__(self) -> int:
-        return len(self._types)
 
 
 def lower(

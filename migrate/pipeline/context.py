@@ -41,9 +41,9 @@ class Context:
     findings: list[Finding] = field(default_factory=list)
     ported: int = 0
     generated: dict[str, str] = field(default_factory=dict)  # helper name -> source made from a row
-    usages: dict[int, Usage] = field(init=False)
-    forwards: set[int] = field(init=False)  # FunctionDefs that become construct
-    module_classes: dict[int, ProjectClass] = field(init=False)
+    usages: dict[ast.AST, Usage] = field(init=False)
+    forwards: set[ast.AST] = field(init=False)  # FunctionDefs that become construct
+    module_classes: dict[ast.AST, ProjectClass] = field(init=False)
     _compiled: dict[str, Verdict] | None = None
     _compiled_nodes: frozenset[ast.AST] | None = None
     plan: str = ""  # of its training steps, for --explain-plan
@@ -53,12 +53,12 @@ class Context:
     _flow: Flow | None = None
 
     def __post_init__(self) -> None:
-        self.usages = {id(usage.node): usage for usage in self.resolution.usages}
+        self.usages = {usage.node: usage for usage in self.resolution.usages}
         scope = self.resolution.scope
         classes = scope.classes if scope else []
-        self.module_classes = {id(cls.node): cls for cls in classes if class_is_module(cls)}
+        self.module_classes = {cls.node: cls for cls in classes if class_is_module(cls)}
         self.forwards = {
-            id(item)
+            item
             for cls in self.module_classes.values()
             for item in cls.node.body
             if isinstance(item, ast.FunctionDef) and item.name == "forward"
@@ -97,10 +97,10 @@ class Context:
         return self._flow
 
     def usage(self, node: ast.AST | None) -> Usage | None:
-        return self.usages.get(id(node)) if node is not None else None
+        return self.usages.get(node) if node is not None else None
 
     def type(self, node: ast.AST | None) -> Value:
-        return self.resolution.types.get(id(node), UNKNOWN) if node is not None else UNKNOWN
+        return self.resolution.types.get(node, UNKNOWN) if node is not None else UNKNOWN
 
     def flag(
         self,

@@ -36,7 +36,7 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
 
 def _clips_apart(calls: Sequence[Calls], context: Context) -> bool:
     """Clipping inside of an expression: `norms.append(clip_grad_norm_(...))`."""
-    claimed = {id(call.func) for one in calls for _, call, _ in one.clips if one.backwards}
+    claimed = {call.func for one in calls for _, call, _ in one.clips if one.backwards}
     return any(u.api in CLIPS and key not in claimed for key, u in context.usages.items())
 
 

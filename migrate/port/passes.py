@@ -10,7 +10,7 @@ import libcst as cst
 
 from migrate.flow.compiled import compiled_in
 from migrate.graph_mode.compiled_functions import CompiledFunctions, compiled_names
-from migrate.lower.run import Lowered, TypesById, lower
+from migrate.lower.run import Lowered, lower
 from migrate.pipeline import Pass
 from migrate.pipeline.context import Context
 from migrate.resolve import FileResolution, Resolver
@@ -38,7 +38,7 @@ def lower_file(
     lowering = [one for one in passes if one.unit == "lowering"]
     compiled = compiled_in(resolution, resolver.modules)
     tree = resolution.scope.tree
-    return lower(text, tree, TypesById(resolution.types), compiled, lowering)
+    return lower(text, tree, resolution.types, compiled, lowering)
 
 
 def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:

@@ -28,7 +28,7 @@ class FileResolution:
     usages: list[Usage] = field(default_factory=list)
     problem: Finding | None = None
     scope: ModuleScope | None = None
-    types: dict[int, Value] = field(default_factory=dict)
+    types: dict[ast.AST, Value] = field(default_factory=dict)
     quoted: list[tuple[str, ast.expr]] = field(default_factory=list)
 
 

@@ -64,7 +64,7 @@ class Calls(Expressions):
             self.calling[function] = node
             callee = self.reference(function, "call")
             del self.calling[function]
-            usage = self.usages.get(id(function))
+            usage = self.usages.get(function)
             if usage is not None:
                 usage.call = node
         else:
@@ -141,7 +141,7 @@ class Calls(Expressions):
         owner, name = values[0], values[1].value
         if isinstance(owner, External) and isinstance(name, str):
             # The module itself was recorded as a value; the member it is asked for says more.
-            self.usages.pop(id(node.args[0]), None)
+            self.usages.pop(node.args[0], None)
             self.record(node, f"{owner.name}.{name}", "value")
             return external(f"{owner.name}.{name}")
         return UNKNOWN
@@ -149,7 +149,7 @@ class Calls(Expressions):
     def _hasattr_literal(self, node: ast.Call, values: list[Value]) -> None:
         """`hasattr(F, "scaled_dot_product_attention")` asks for one API, not for the module."""
         if len(values) == 2 and isinstance(values[0], External) and isinstance(values[1], Known):
-            self.usages.pop(id(node.args[0]), None)
+            self.usages.pop(node.args[0], None)
             self.record(node, f"{values[0].name}.{values[1].value}", "exists")
 
     # Callees ------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class Expressions(UnknownMembers):
         evaluator = self._evaluators.get(type(node))
         value = evaluator(node) if evaluator else self._children(node)
         if self.types is not None:
-            self.types[id(node)] = value
+            self.types[node] = value
         return value
 
     def reference(self, node: ast.Name | ast.Attribute, form: str = "value") -> Value:
@@ -94,7 +94,7 @@ class Expressions(UnknownMembers):
         if direct and isinstance(value, External):
             self.record(node, value.name, form)
         if self.types is not None:
-            self.types[id(node)] = value
+            self.types[node] = value
         return value
 
     def base(self, node: ast.expr, form: str = "attribute") -> tuple[Value, bool]:
@@ -104,7 +104,7 @@ class Expressions(UnknownMembers):
         if isinstance(node, ast.Attribute):
             owner, direct = self.base(node.value)
             if self.types is not None:
-                self.types[id(node.value)] = owner
+                self.types[node.value] = owner
             if direct and isinstance(owner, External):
                 held = self.constant(owner.name)
                 if held is not None:  # torch.__version__.split("+"): a member of a plain value
@@ -164,7 +164,7 @@ class Expressions(UnknownMembers):
             if not spine:
                 return value
             if self.types is not None:
-                self.types[id(part)] = value
+                self.types[part] = value
 
     def _operator(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if is_tensor(left) or is_tensor(right):
@@ -217,7 +217,7 @@ class Expressions(UnknownMembers):
         if module is not None:
             api = asked_name(node, self.evaluate(module), self.table)
             if api and self.table.get(self.canonical(api)) is not None:
-                self.usages.pop(id(module), None)
+                self.usages.pop(module, None)
                 self.record(node, api, "exists")
                 return BOOL
         form = (

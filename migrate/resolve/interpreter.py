@@ -57,16 +57,16 @@ class Interpreter(Statements):
         self.table = modules.table
         self._depth = 0
         self._hops = 0
-        self._elsewhere: dict[int, Usage] = {}
+        self._elsewhere: dict[ast.AST, Usage] = {}
 
-    def run(self, scope: ModuleScope, *, keep_types: bool = False) -> dict[int, Usage]:
+    def run(self, scope: ModuleScope, *, keep_types: bool = False) -> dict[ast.AST, Usage]:
         """All torch usages of one module, by the identity of the node."""
         self._depth = self._hops = 0
         self._containers.clear()
         self._called.clear()
         self.main = scope
-        self.own_usages: dict[int, Usage] = {}
-        self.own_types: dict[int, Value] | None = {} if keep_types else None
+        self.own_usages: dict[ast.AST, Usage] = {}
+        self.own_types: dict[ast.AST, Value] | None = {} if keep_types else None
         self.quoted = []
         self._enter(scope, scope.frame)
         self.ensure_executed(scope)

@@ -48,10 +48,10 @@ class Members:
     modules: Modules
     module: ModuleScope
     frame: Frame
-    usages: dict[int, Usage]
+    usages: dict[ast.AST, Usage]
 
     def __init__(self) -> None:
-        self.types: dict[int, Value] | None = None
+        self.types: dict[ast.AST, Value] | None = None
         # Annotations parsed from strings, with their text: usages refer to their nodes by identity.
         self.quoted: list[tuple[str, ast.expr]] = []
         self.calling: dict[ast.AST, ast.Call] = {}  # function that is being looked up -> its call
@@ -295,7 +295,7 @@ class Members:
         """
         if api.partition(".")[0] not in self.table.roots:
             return
-        self.usages[id(node)] = Usage(
+        self.usages[node] = Usage(
             api=self.canonical(api),
             form=form,
             line=node.lineno,

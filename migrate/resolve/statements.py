@@ -101,7 +101,7 @@ class Statements(Calls):
         before = self.evaluate(_as_load(node.target))
         result = TENSOR if is_tensor(before) or is_tensor(value) else before
         if self.types is not None:
-            self.types[id(node)] = before  # what the statement changes, or replaces
+            self.types[node] = before  # what the statement changes, or replaces
         self.assign(node.target, result)
 
     def assign(self, target: ast.expr, value: Value) -> None:
@@ -114,7 +114,7 @@ class Statements(Calls):
         elif isinstance(target, ast.Subscript):
             set_item(self.evaluate(target.value), self.evaluate(target.slice), value)
         if self.types is not None:
-            self.types[id(target)] = value
+            self.types[target] = value
 
     def _unpack(self, targets: list[ast.expr], value: Value) -> None:
         for target, given in unpacked(targets, value):
@@ -126,7 +126,7 @@ class Statements(Calls):
     def _assign_attribute(self, target: ast.Attribute, value: Value) -> None:
         owner, direct = self.base(target.value)
         if self.types is not None:
-            self.types[id(target.value)] = owner
+            self.types[target.value] = owner
         name = getattr(owner, "name", "")
         if direct and name:
             self.record(target, f"{name}.{target.attr}", "attribute")

@@ -73,13 +73,13 @@ class CallSites(FileAccess):
         return _has_parameter(self.context.type(place))
 
 
-def _compared_types(tree: ast.Module) -> set[int]:
+def _compared_types(tree: ast.Module) -> set[ast.AST]:
     """`x.type() != y.type()`: two texts that name dtypes, compared with each other."""
-    found: set[int] = set()
+    found: set[ast.AST] = set()
     for node in nodes_of(tree, ast.Compare):
         sides = [node.left, *node.comparators]
         calls = [s for s in sides if isinstance(s, ast.Call) and _asks_type(s)]
-        found |= {id(call) for call in calls if len(calls) == len(sides)}
+        found |= {call for call in calls if len(calls) == len(sides)}
     return found
 
 

@@ -67,8 +67,8 @@ class LibraryCalls(NodePass):
         partner = self.partner(original)
         if not isinstance(partner, ast.Call):
             return None
-        if id(partner) in self._choices.looked_up:
-            table = self._choices.looked_up[id(partner)]
+        if partner in self._choices.looked_up:
+            table = self._choices.looked_up[partner]
             return self._names.chosen_by_name(table, updated.args[1].value)
         literal = self.context.usage(partner)
         if literal is not None and literal.form == "exists":  # hasattr(torch, "compile")
@@ -241,7 +241,7 @@ class LibraryCalls(NodePass):
     def _operands(self, site: Site) -> tuple[cst.BaseExpression | None, cst.Call, list[Value]]:
         """Receiver, call and types of the arguments: torch.Tensor.add(x, y) is x.add(y)."""
         receiver, updated, partner = site.receiver, site.updated, site.partner
-        if receiver is not None and id(partner) in self._sites.integer_casts:
+        if receiver is not None and partner in self._sites.integer_casts:
             stop = self.spelling.name("mindspore.ops.stop_gradient")
             receiver = expression(f"{stop}({code(receiver)})")
         types = [self.context.type(argument) for argument in arguments_in_order(partner)]

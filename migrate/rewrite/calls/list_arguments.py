@@ -9,9 +9,9 @@ from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import nodes_of
 
 
-def find_listed(tree: ast.Module, context: Context) -> dict[int, str]:
+def find_listed(tree: ast.Module, context: Context) -> dict[ast.AST, str]:
     """The items by identity, and the API that gets them, directly or by the list's name."""
-    found: dict[int, str] = {}
+    found: dict[ast.AST, str] = {}
     names: dict[str, str] = {}
     for usage in context.resolution.usages:
         call = usage.call
@@ -19,18 +19,18 @@ def find_listed(tree: ast.Module, context: Context) -> dict[int, str]:
             if isinstance(argument, ast.Name):
                 names[argument.id] = usage.api
             for item in _items(argument):
-                found[id(item)] = usage.api
+                found[item] = usage.api
                 if isinstance(item, ast.Name):
                     names[item.id] = usage.api
     for name, item in _put(tree) if names else ():
         if name in names:
-            found[id(item)] = names[name]
+            found[item] = names[name]
             if isinstance(item, ast.Name):
                 names.setdefault(item.id, names[name])
     called = _called(tree)
     for name, value in _named(tree) if names else ():
         if name in names and name not in called:
-            found[id(value)] = names[name]
+            found[value] = names[name]
     return found
 
 

@@ -66,22 +66,25 @@ class ProjectCalls(NodePass):
 
     def propose_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
         partner = self.partner(original)
-        if not isinstance(partner, ast.Call) or id(partner) in self._choices.looked_up:
+        if not isinstance(partner, ast.Call) or partner in self._choices.looked_up:
             return None
         if self.context.usage(partner) is not None or self.context.usage(partner.func) is not None:
             return None
         if self._is_quieting(partner):
             self._effects.removed.add(updated)
             return updated
-        return self._form(partner, updated)
+        new = self._form(partner, updated)
+        if new is not updated:
+            self.context.edited_lines.add(partner.lineno)
+        return new
 
     def _is_quieting(self, partner: ast.Call) -> bool:
         """Warnings switched off inside forward: a graph has none, and cannot compile it."""
-        within = id(self.function) in self.context.forwards
+        within = self.function in self.context.forwards
         return within and ast.unparse(partner.func) in _QUIETING
 
     def _form(self, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
-        if id(partner) in self._choices.asked_classes:  # type(m)
+        if partner in self._choices.asked_classes:  # type(m)
             return self._choices.class_of(updated.args[0].value)
         if self._is_anyones_state(partner) and isinstance(updated.func, cst.Attribute):
             self.context.edited_lines.add(partner.lineno)
@@ -89,7 +92,7 @@ class ProjectCalls(NodePass):
             return updated.with_changes(
                 func=function, args=[cst.Arg(updated.func.value), *updated.args]
             )
-        if id(partner) in self._sites.first_members:
+        if partner in self._sites.first_members:
             return _first_item(updated.args[0].value)
         helper = asked_by(partner, self.context)
         if helper:

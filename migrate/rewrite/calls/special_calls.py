@@ -41,7 +41,7 @@ class SpecialCalls(FileAccess):
 
     def pool(self, partner: ast.Call) -> cst.BaseExpression | None:
         """Adaptive pools whose input is known: a pool with a kernel."""
-        kernel = self._sites.sized_pools.get(id(partner))
+        kernel = self._sites.sized_pools.get(partner)
         if kernel is None:
             return None
         size = str(kernel[0]) if kernel[0] == kernel[1] else str(kernel)
@@ -53,13 +53,13 @@ class SpecialCalls(FileAccess):
         partner, receiver = site.partner, site.receiver
         if receiver is not None and not site.entry.main.plain:
             refuse_mixed(getattr(partner.func, "value", partner), self.context)
-        if receiver is not None and id(partner) in self._sites.compared_types:
+        if receiver is not None and partner in self._sites.compared_types:
             return cst.Attribute(value=atomic(receiver), attr=cst.Name("dtype"))
-        if receiver is not None and id(partner) in self._sites.listed_members:
-            name = self.spelling.name(f"helpers.{self._sites.listed_members[id(partner)]}")
+        if receiver is not None and partner in self._sites.listed_members:
+            name = self.spelling.name(f"helpers.{self._sites.listed_members[partner]}")
             return cst.Call(func=expression(name), args=[cst.Arg(receiver)])
         within = site.entry.main.within
-        if within and self._sites.listed_for.get(id(partner)) not in within:
+        if within and self._sites.listed_for.get(partner) not in within:
             value = self._names.value(site.usage, site.entry)
             return site.updated.with_changes(func=expression(value))
         if receiver is None:
@@ -68,7 +68,7 @@ class SpecialCalls(FileAccess):
 
     def _buffer(self, site: Site, receiver: cst.BaseExpression) -> cst.BaseExpression | None:
         """`self.register_buffer("mean", x)` of a buffer that is changed: an assignment."""
-        name = self._sites.stateful.get(id(site.partner))
+        name = self._sites.stateful.get(site.partner)
         if name is None or site.partner not in self._sites.statements:
             return None
         made = cst.Call(func=cst.Name(name))  # stands for it until the statement is left

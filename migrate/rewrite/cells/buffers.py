@@ -17,15 +17,15 @@ KEEPS_VALUE = frozenset({"requires_grad_", "detach_", "share_memory_"})  # for a
 _METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def find_stateful_buffers(tree: ast.Module) -> dict[int, str]:
+def find_stateful_buffers(tree: ast.Module) -> dict[ast.AST, str]:
     """register_buffer calls -> the names they register, for names that something writes to."""
-    registered: dict[int, str] = {}
+    registered: dict[ast.AST, str] = {}
     written: set[str] = set()
     for node in nodes_of(tree, ast.Call, ast.Assign, ast.AugAssign):
         if isinstance(node, ast.Call):
             name = _registered(node)
             if name:
-                registered[id(node)] = name
+                registered[node] = name
             elif _changes_in_place(node):
                 written |= _attributes(node.func.value)  # type: ignore[attr-defined]
         elif isinstance(node, ast.Assign):

@@ -84,7 +84,7 @@ class CellClasses(NodePass):
         cls = self.partner(original)
         assert isinstance(cls, ast.ClassDef)
         updated = with_own_properties(self._project_class(cls), updated)
-        if id(cls) in self.context.module_classes and self._grows_containers(cls):
+        if cls in self.context.module_classes and self._grows_containers(cls):
             return self._with_named_parameters(updated)
         return updated
 
@@ -145,7 +145,7 @@ class CellClasses(NodePass):
         return new
 
     def _holds_function(self, call: ast.Call) -> bool:
-        in_cell = any(id(cls) in self.context.module_classes for cls in self.file.position.classes)
+        in_cell = any(cls in self.context.module_classes for cls in self.file.position.classes)
         return holds_function(call, self.context, in_cell=in_cell) and not (
             self.function is not None and self.is_compiled(self.function)
         )
@@ -177,7 +177,7 @@ class CellClasses(NodePass):
             isinstance(call.func, ast.Name)
             and call.func.id == "super"
             and not call.args
-            and id(self.function) in self.context.forwards
+            and self.function in self.context.forwards
         )
 
     def _full_super(self, call: cst.Call) -> cst.Call:

@@ -94,7 +94,7 @@ def _check_signature(method: ast.FunctionDef, context: Context) -> None:
 def _kept_values(forward: ast.FunctionDef, plan: CustomGradient) -> dict[str, list[ast.expr]]:
     """What forward puts into its context, each thing once and in any case."""
     values: dict[str, list[ast.expr]] = {}
-    understood: set[int] = set()
+    understood: set[ast.AST] = set()
     name = plan.contexts[0]
     for statement in forward.body:
         match statement:
@@ -120,7 +120,7 @@ def _kept_values(forward: ast.FunctionDef, plan: CustomGradient) -> dict[str, li
             raise NotPlain(f"forward sets {name}.{kept} twice")
         if kept:
             values[kept] = new
-        understood.add(id(place))
+        understood.add(place)
     for node in ast.walk(forward):
         if (
             isinstance(node, ast.Attribute)
@@ -128,29 +128,29 @@ def _kept_values(forward: ast.FunctionDef, plan: CustomGradient) -> dict[str, li
             and isinstance(node.ctx, ast.Load)
             and node.attr in values
         ):
-            understood.add(id(node.value))
+            understood.add(node.value)
     _check_all_understood(forward, name, understood)
     return values
 
 
-def _check_all_understood(method: ast.FunctionDef, name: str, understood: set[int]) -> None:
+def _check_all_understood(method: ast.FunctionDef, name: str, understood: set[ast.AST]) -> None:
     for node in ast.walk(method):
-        if isinstance(node, ast.Name) and node.id == name and id(node) not in understood:
+        if isinstance(node, ast.Name) and node.id == name and node not in understood:
             raise NotPlain(f"{method.name} uses {name} in another way (line {node.lineno})")
 
 
 def _read_in_backward(
     backward: ast.FunctionDef, plan: CustomGradient, values: dict[str, list[ast.expr]]
 ) -> list[str]:
-    name, understood, read = plan.contexts[1], set[int](), set[str]()
+    name, understood, read = plan.contexts[1], set[ast.AST](), set[str]()
     for node in ast.walk(backward):
         if not isinstance(node, ast.Attribute) or getattr(node.value, "id", "") != name:
             continue
         attribute = "saved_tensors" if node.attr in _READ_BACK else node.attr
         if attribute == "needs_input_grad":
-            understood.add(id(node.value))
+            understood.add(node.value)
         elif isinstance(node.ctx, ast.Load) and attribute in values:
-            understood.add(id(node.value))
+            understood.add(node.value)
             read.add(attribute)
     _check_all_understood(backward, name, understood)
     return [attribute for attribute in values if attribute in read]

@@ -110,8 +110,11 @@ def _members(
     functions = {m.name.value: m for m in body if isinstance(m, cst.FunctionDef)}
     construct, kept = _construct(functions["forward"], plan)
     bprop = _bprop(functions["backward"], plan, kept, skip)
-    new = {id(functions["forward"]): construct, id(functions["backward"]): [bprop]}
-    return [part for member in body for part in new.get(id(member), [member])]
+    new: dict[cst.CSTNode, Sequence[cst.BaseStatement | cst.BaseSmallStatement]] = {
+        functions["forward"]: construct,
+        functions["backward"]: [bprop],
+    }
+    return [part for member in body for part in new.get(member, [member])]
 
 
 def _local(name: str, plan: CustomGradient) -> str:

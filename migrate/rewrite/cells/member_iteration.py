@@ -27,15 +27,15 @@ _READERS = frozenset(
 )
 
 
-def find_listed_members(context: Context) -> tuple[dict[int, str], set[int]]:
+def find_listed_members(context: Context) -> tuple[dict[ast.AST, str], set[ast.AST]]:
     """Calls by identity with the helper that gives a tuple in their place, and calls of `next` of
     such a call, which ask for its first item.
     """
     apis = {usage.api for usage in context.resolution.usages}
     if apis.isdisjoint(_HELPERS) or context.resolution.scope is None:
         return {}, set()
-    listed: dict[int, str] = {}
-    first: set[int] = set()
+    listed: dict[ast.AST, str] = {}
+    first: set[ast.AST] = set()
     for _, _, nodes in compiled_code(context.resolution.scope, context.resolution.types):
         for node in nodes:
             asks = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "next"
@@ -44,9 +44,9 @@ def find_listed_members(context: Context) -> tuple[dict[int, str], set[int]]:
                 # `parameters(recurse=False)` and the like are what they are.
                 if usage is None or usage.api not in _HELPERS or _arguments(read):
                     continue
-                listed[id(read)] = _HELPERS[usage.api]
+                listed[read] = _HELPERS[usage.api]
                 if asks:
-                    first.add(id(node))
+                    first.add(node)
     return listed, first
 
 

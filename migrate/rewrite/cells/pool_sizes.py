@@ -26,9 +26,9 @@ _KEEP_SIZE = (
 )  # "LU": ReLU, GELU, SiLU
 
 
-def find_sized_pools(context: Context) -> dict[int, tuple[int, int]]:
+def find_sized_pools(context: Context) -> dict[ast.AST, tuple[int, int]]:
     """Constructor calls of adaptive pools -> kernel, where the input size divides evenly."""
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[ast.AST, tuple[int, int]] = {}
     if not context.input_shapes:
         return found
     for cls in context.module_classes.values():
@@ -47,7 +47,7 @@ class _Reader:
         self.context = context
         self.node = node
         self.layers = self._layers()
-        self.pools: dict[int, set[tuple[int, int]]] = {}
+        self.pools: dict[ast.AST, set[tuple[int, int]]] = {}
 
     def _layers(self) -> dict[str, ast.expr]:
         """Attributes that are assigned once."""
@@ -133,7 +133,7 @@ class _Reader:
             return None
         height, width = shape[2:]
         if height % out[0] == 0 and width % out[1] == 0:
-            self.pools.setdefault(id(made), set()).add((height // out[0], width // out[1]))
+            self.pools.setdefault(made, set()).add((height // out[0], width // out[1]))
         return (*shape[:2], *out)
 
     def _given(self, made: ast.Call, signature: Signature, name: str) -> ast.expr | None:

@@ -14,17 +14,17 @@ from migrate.syntax.ast_index import nodes_of
 _CHECKPOINT = "torch.utils.checkpoint."
 
 
-def recompute_tests(tree: ast.Module, context: Context) -> set[int]:
+def recompute_tests(tree: ast.Module, context: Context) -> set[ast.AST]:
     """The `x.requires_grad` in tests that choose between a checkpoint and a plain call."""
     usages = context.usages.values()
     if not any(usage.api.startswith(_CHECKPOINT) for usage in usages):
         return set()
-    found: set[int] = set()
+    found: set[ast.AST] = set()
     for node in nodes_of(tree, ast.If, ast.IfExp):
         if _recomputes(node, context):
             parts = list(ast.walk(node.test))
             if any(isinstance(part, ast.Name) and part.id == "self" for part in parts):
-                found |= {id(p) for p in parts if getattr(p, "attr", "") == "requires_grad"}
+                found |= {p for p in parts if getattr(p, "attr", "") == "requires_grad"}
     return found
 
 

@@ -11,9 +11,9 @@ from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import nodes_of
 
 
-def find_class_functions(tree: ast.Module, context: Context) -> set[int]:
+def find_class_functions(tree: ast.Module, context: Context) -> set[ast.AST]:
     """The values of such assignments."""
-    found: set[int] = set()
+    found: set[ast.AST] = set()
     for cls in nodes_of(tree, ast.ClassDef):
         for statement in cls.body:
             value = getattr(statement, "value", None)
@@ -22,5 +22,5 @@ def find_class_functions(tree: ast.Module, context: Context) -> set[int]:
             usage = context.usage(value)
             entry = context.table.get(usage.api) if usage is not None else None
             if entry is not None and entry.kind == "function":
-                found.add(id(value))
+                found.add(value)
     return found

@@ -23,7 +23,7 @@ _WITHOUT_SHAPE = frozenset(
 _WHOLE_IN_CALLS = ("torch.nn.init.", "torch.nn.utils.", "torch.optim.")
 
 
-def flat_weights(tree: ast.Module, context: Context) -> set[int]:
+def flat_weights(tree: ast.Module, context: Context) -> set[ast.AST]:
     """Where such a weight is read by its axes; where its shape may be written to, a finding."""
     nodes = [
         usage.node
@@ -32,12 +32,12 @@ def flat_weights(tree: ast.Module, context: Context) -> set[int]:
     ]
     if not nodes:
         return set()
-    parents = {id(child): n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
-    found: set[int] = set()
+    parents = {child: n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
+    found: set[ast.AST] = set()
     for node in nodes:
         use = _use(node, parents, tree, context)
         if use == "axes":
-            found.add(id(node))
+            found.add(node)
         elif use == "unclear":
             context.flag(
                 node,
@@ -49,13 +49,13 @@ def flat_weights(tree: ast.Module, context: Context) -> set[int]:
     return found
 
 
-def _use(node: ast.AST, parents: dict[int, ast.AST], tree: ast.Module, context: Context) -> str:
+def _use(node: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Module, context: Context) -> str:
     """How a weight is used: as a "whole", by its "axes", or "unclear"."""
-    parent = parents.get(id(node))
+    parent = parents.get(node)
     while isinstance(parent, ast.Attribute) and parent.attr == "data":
-        node, parent = parent, parents.get(id(parent))
+        node, parent = parent, parents.get(parent)
     if isinstance(parent, ast.keyword):
-        parent = parents.get(id(parent))
+        parent = parents.get(parent)
     if isinstance(parent, ast.Attribute):
         return _of_member(parent, parents)
     if isinstance(parent, ast.Call):
@@ -74,11 +74,11 @@ def _use(node: ast.AST, parents: dict[int, ast.AST], tree: ast.Module, context: 
     return "whole" if kept or isinstance(getattr(node, "ctx", None), ast.Store) else "unclear"
 
 
-def _of_member(member: ast.Attribute, parents: dict[int, ast.AST]) -> str:
+def _of_member(member: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> str:
     """`weight.size(0)` is the same in both; `weight.mul_(mask)` asks for the mask's shape."""
     if member.attr in _WITHOUT_SHAPE:
         return "whole"
-    around = parents.get(id(member))
+    around = parents.get(member)
     if member.attr.endswith("_"):
         numbers = isinstance(around, ast.Call) and all(
             isinstance(a, ast.Constant | ast.UnaryOp) for a in around.args

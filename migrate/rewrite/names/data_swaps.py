@@ -10,9 +10,9 @@ from migrate.plan.names import statements_below
 from migrate.syntax.ast_index import all_nodes
 
 
-def replaced_later(tree: ast.Module) -> set[int]:
+def replaced_later(tree: ast.Module) -> set[ast.AST]:
     """Every `p.data` that a statement keeps in a function which gives `p.data` another value."""
-    found: set[int] = set()
+    found: set[ast.AST] = set()
     for function in all_nodes(tree):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
             continue
@@ -25,7 +25,7 @@ def replaced_later(tree: ast.Module) -> set[int]:
             if isinstance(target, ast.Attribute) and target.attr == "data"
         }
         found |= {
-            id(statement.value)
+            statement.value
             for statement in statements
             if isinstance(statement.value, ast.Attribute)
             and statement.value.attr == "data"

@@ -20,9 +20,9 @@ class LookedUp:
     names: tuple[str, ...]
 
 
-def find_looked_up(tree: ast.Module, context: Context) -> dict[int, LookedUp]:
+def find_looked_up(tree: ast.Module, context: Context) -> dict[ast.AST, LookedUp]:
     """By the call of getattr."""
-    found: dict[int, LookedUp] = {}
+    found: dict[ast.AST, LookedUp] = {}
     calls = [node for node in all_nodes(tree) if _is_getattr(node)]
     for call in calls:
         owner = context.usage(call.args[0])
@@ -31,7 +31,7 @@ def find_looked_up(tree: ast.Module, context: Context) -> dict[int, LookedUp]:
         names = _allowed(tree, call)
         rows = [context.table.get(f"{owner.api}.{name}") for name in names]
         if names and all(row is not None and row.main.portable for row in rows):
-            found[id(call)] = LookedUp(owner, names)
+            found[call] = LookedUp(owner, names)
     return found
 
 

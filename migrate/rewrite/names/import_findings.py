@@ -29,9 +29,9 @@ ImportFindings = dict[str, list[list[ImportFinding]]]
 
 def import_findings(tree: ast.Module, source: SourceFile, modules: Modules) -> ImportFindings:
     """All of one file's."""
-    found: dict[int, list[ImportFinding]] = {}
+    found: dict[ast.AST, list[ImportFinding]] = {}
     for finding in (*_foreign(tree, source, modules), *_left_behind(tree, source, modules)):
-        found.setdefault(id(finding.statement), []).append(finding)
+        found.setdefault(finding.statement, []).append(finding)
     by_form: ImportFindings = {}
     for same in sorted(found.values(), key=lambda one: one[0].statement.lineno):
         by_form.setdefault(ast.dump(same[0].statement), []).append(same)

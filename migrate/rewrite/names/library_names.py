@@ -143,7 +143,7 @@ class LibraryNames(FileAccess):
         main = entry.main
         if entry.torch == "torch.nn.Module":
             return self.spelling.name("mindspore.nn.Cell")
-        if entry.torch == "torch.Tensor" and id(usage.node) in self._beside_old_types:
+        if entry.torch == "torch.Tensor" and usage.node in self._beside_old_types:
             return self.spelling.name("helpers.FloatTensor")
         if entry.torch == "torch.Tensor":
             return self.spelling.name("mindspore.Tensor")
@@ -179,12 +179,12 @@ def _member_forms(entry: Entry) -> list[tuple[object, ...]]:
     ]
 
 
-def _beside_old_types(tree: ast.Module, context: Context) -> set[int]:
+def _beside_old_types(tree: ast.Module, context: Context) -> set[ast.AST]:
     """`torch.cuda.FloatTensor if cuda else torch.Tensor`: both make tensors of float32."""
-    found: set[int] = set()
+    found: set[ast.AST] = set()
     for node in all_nodes(tree):
         if isinstance(node, ast.IfExp):
             uses = [context.usage(part) for part in (node.body, node.orelse)]
             if any(use is not None and _OLD_TENSOR.fullmatch(use.api) for use in uses):
-                found |= {id(use.node) for use in uses if use is not None}
+                found |= {use.node for use in uses if use is not None}
     return found

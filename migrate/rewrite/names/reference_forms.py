@@ -121,13 +121,13 @@ class ReferenceForms(FileAccess):
         node: cst.Name | cst.Attribute,
     ) -> cst.BaseExpression:
         main = entry.main
-        if id(usage.node) in self._replaced_later:
+        if usage.node in self._replaced_later:
             return cst.Call(func=cst.Attribute(value=atomic(receiver), attr=cst.Name("copy")))
         if not main.portable and self._is_inherited(usage):
             return node
         if usage.api == "torch.Tensor.grad" and self._keeps_gradient(usage.node):
             return node
-        if id(usage.node) in self._recompute_tests:
+        if usage.node in self._recompute_tests:
             return expression("self.training")
         if usage.api == f"{OPTIMIZER}.state" and self._is_own_optimizer(usage.node):
             return node
@@ -149,7 +149,7 @@ class ReferenceForms(FileAccess):
                     "MS313",
                 )
             member = fill(main.emit, {"self": receiver}, self.spelling.name)
-            by_axes = entry.torch in FLAT and id(usage.node) in self._flat_weights
+            by_axes = entry.torch in FLAT and usage.node in self._flat_weights
             return expression(f"{code(member)}.squeeze(2)") if by_axes else member
         if main.mindspore and entry.kind == "attribute":
             return cst.Attribute(

@@ -54,7 +54,7 @@ class References(NodePass):
 
     def propose_Name(self, original: cst.Name, updated: cst.Name) -> cst.BaseExpression | None:
         usage = self.context.usage(self.partner(original))
-        if usage is None or usage.form == "call" or id(usage.node) in self._choices.namespaces:
+        if usage is None or usage.form == "call" or usage.node in self._choices.namespaces:
             return None
         partner = self.partner(original)
         return self._unbound_in_class(partner, self._forms.reference(usage, updated, None))
@@ -62,7 +62,7 @@ class References(NodePass):
     def _unbound_in_class(
         self, partner: ast.AST | None, value: cst.BaseExpression
     ) -> cst.BaseExpression:
-        if id(partner) not in self._class_functions:
+        if partner not in self._class_functions:
             return value
         return cst.Call(func=cst.Name("staticmethod"), args=[cst.Arg(value)])
 
@@ -77,8 +77,11 @@ class References(NodePass):
             return updated
         usage = self.context.usage(partner)
         if usage is None:
-            return self._plain_attribute(partner, updated)
-        if usage.form in ("call", "unknown") or id(usage.node) in self._choices.namespaces:
+            new = self._plain_attribute(partner, updated)
+            if new is not updated:
+                self.context.edited_lines.add(getattr(partner, "lineno", 0))
+            return new
+        if usage.form in ("call", "unknown") or usage.node in self._choices.namespaces:
             return updated
         receiver = (
             updated.value
@@ -116,7 +119,7 @@ class References(NodePass):
         unclear = written_to_unknown(partner, self.context)
         if unclear is not None:
             self.flag(partner, unclear)
-        if id(partner) in self._choices.asked_classes:  # m.__class__
+        if partner in self._choices.asked_classes:  # m.__class__
             return self._choices.class_of(updated.value)
         if isinstance(partner, ast.Attribute) and self._may_be_setting(partner):
             setting = self.spelling.name("helpers.setting_of")

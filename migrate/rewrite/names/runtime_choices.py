@@ -19,7 +19,7 @@ class RuntimeChoices(FileAccess):
         tree = self.context.tree
         self.asked_classes = classes_to_ask_for(tree, self.context)
         self.looked_up = find_looked_up(tree, self.context)
-        self.namespaces = {id(found.owner.node) for found in self.looked_up.values()}
+        self.namespaces = {found.owner.node for found in self.looked_up.values()}
 
     def class_of(self, layer: cst.BaseExpression) -> cst.BaseExpression:
         return expression(f"{self.spelling.name('helpers.torch_class')}({code(layer)})")

@@ -52,24 +52,24 @@ def asked_by(call: ast.Call, context: Context) -> str:
     return ""
 
 
-def classes_to_ask_for(tree: ast.Module, context: Context) -> set[int]:
+def classes_to_ask_for(tree: ast.Module, context: Context) -> set[ast.AST]:
     """The `type(m)` and `m.__class__` that stand for the class with torch's arguments."""
     if not any("type(" in line or "__class__" in line for line in context.lines):
         return set()
-    found: set[int] = set()
-    answered: set[int] = set()  # by a test that names every class
+    found: set[ast.AST] = set()
+    answered: set[ast.AST] = set()  # by a test that names every class
     for node in nodes_of(tree, ast.Compare, ast.Attribute, ast.Call):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], _EQUALITIES):
             right = node.comparators[0]
             if any(context.usage(part) is not None for part in _parts(right)):
-                answered.add(id(node.left))
+                answered.add(node.left)
             elif _subject(node.left, context) is not None and _holds_layers(context.type(right)):
-                found.add(id(node.left))
+                found.add(node.left)
         elif isinstance(node, ast.Attribute) and node.attr.startswith("__"):
-            answered.add(id(node.value))  # type(m).__name__
+            answered.add(node.value)  # type(m).__name__
         subject = _subject(node, context)
         if subject is not None and is_library_layer(context.type(subject)):
-            found.add(id(node))
+            found.add(node)
     return found - answered
 
 

@@ -76,16 +76,16 @@ class TorchInStrings(NodePass):
         # Nearly every string is told by its first letters.
         if "torch" in original.value and _PATH.fullmatch(original.value[1:-1]):
             same = self._api_texts().get(original.value[1:-1])
-            if same and id(node := same.pop(0)) not in self._arguments():
+            if same and (node := same.pop(0)) not in self._arguments():
                 reason = f"the text {original.value} names a torch API"
                 step = "name MindSpore's in its place, or the ported class itself"
                 self.flag(node, Refusal(reason, step, "MS317"))
         return updated
 
-    def _arguments(self) -> set[int]:
+    def _arguments(self) -> set[ast.AST]:
         """What torch's own functions are given: their rows say what a text means there."""
         calls = (usage.call for usage in self.context.usages.values() if usage.call is not None)
-        return {id(argument) for call in calls for argument in call.args}
+        return {argument for call in calls for argument in call.args}
 
     def _names_torch(self, text: str) -> bool:
         """Whether the text begins with a name that stands for torch, or for a part of it."""

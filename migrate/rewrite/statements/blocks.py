@@ -131,7 +131,7 @@ class Blocks(NodePass):
         self, original: cst.FunctionDef, updated: cst.FunctionDef
     ) -> cst.FunctionDef:
         node = updated
-        if id(self.partner(original)) in self.context.forwards:
+        if self.partner(original) in self.context.forwards:
             node = _with_receiver(node.with_changes(name=cst.Name("construct")))
         return self._with_decorator_comments(original, node)
 

@@ -23,8 +23,20 @@ _HELPERS = {"RuntimeError": "helpers.tensor_errors", "Exception": "helpers.any_e
     needs=["types"],
     examples=[
         becomes(
-            "try:\n    x = x @ x\nexcept RuntimeError:\n    pass",
-            "try:\n    x = x @ x\nexcept helpers.tensor_errors:\n    pass",
+            """
+            def square(x: torch.Tensor):
+                try:
+                    return x @ x
+                except RuntimeError:
+                    return x
+            """,
+            """
+            def square(x: Tensor):
+                try:
+                    return x @ x
+                except helpers.tensor_errors:
+                    return x
+            """,
         ),
         same("try:\n    n = int('3')\nexcept RuntimeError:\n    pass"),
     ],

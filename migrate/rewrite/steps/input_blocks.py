@@ -58,7 +58,7 @@ class InputBlocks(NodePass):
         for plan in plans:
             for statement in plan.dropped:
                 for node in ast.walk(statement):
-                    self.context.ported += self.context.usages.pop(id(node), None) is not None
+                    self.context.ported += self.context.usages.pop(node, None) is not None
 
     # Expressions ----------------------------------------------------------------------------------
 

@@ -94,16 +94,16 @@ class InsertSteps(NodePass):
     # Statements -----------------------------------------------------------------------------------
 
     def leave_SimpleStatementLine(self, original: cst.SimpleStatementLine, updated: Any) -> Any:
-        added = self._behind(id(self._steps.statement(original)))
+        added = self._behind(self._steps.statement(original))
         if added:
             updated = cst.FlattenSentinel([*_statements(updated), *added])
         return self._remembered(original, updated)
 
-    def _behind(self, statement: int) -> list[cst.BaseStatement]:
+    def _behind(self, statement: ast.AST | None) -> list[cst.BaseStatement]:
         """What comes to stand behind a statement."""
-        models = self._steps.plans.switches.after.get(statement, [])
+        models = self._steps.plans.switches.after.get(id(statement), [])
         lines = [f"{model}.set_train()" for model in models]
-        integers = self._sites.counted_integers.get(statement)
+        integers = self._sites.counted_integers.get(statement) if statement else None
         if integers:
             stop = self.spelling.name("mindspore.ops.stop_gradient")
             lines.append(f"{integers} = {stop}({integers})")

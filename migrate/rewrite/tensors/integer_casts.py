@@ -53,7 +53,7 @@ _OF_BITS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Invert, ast.Not)
 _APART = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.autograd.Function")
 
 
-def integer_casts(tree: ast.Module, context: Context) -> set[int]:
+def integer_casts(tree: ast.Module, context: Context) -> set[ast.AST]:
     """The casts whose receiver must not carry a gradient."""
     casts = [
         call
@@ -64,9 +64,9 @@ def integer_casts(tree: ast.Module, context: Context) -> set[int]:
     ]
     if not casts:
         return set()
-    parents = {id(child): n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
+    parents = {child: n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
     return {
-        id(cast)
+        cast
         for cast in casts
         if not ends_here(cast, parents, context) and is_differentiated(cast, parents, context)
     }
@@ -105,12 +105,12 @@ def _may_have_gradient(value: ast.expr, context: Context) -> bool:
     return not isinstance(value, ast.Constant) and "label" not in name and "target" not in name
 
 
-def ends_here(integers: ast.expr, parents: dict[int, ast.AST], context: Context) -> bool:
+def ends_here(integers: ast.expr, parents: dict[ast.AST, ast.AST], context: Context) -> bool:
     """What is done with the integers takes no gradient: they are an index, a class, a mask."""
-    parent = parents.get(id(integers))
+    parent = parents.get(integers)
     named = parent.arg if isinstance(parent, ast.keyword) else ""
     if isinstance(parent, ast.keyword | ast.Tuple | ast.Slice):
-        parent = parents.get(id(parent))
+        parent = parents.get(parent)
     if isinstance(parent, ast.Compare | ast.Subscript):
         return True
     if isinstance(parent, ast.If | ast.IfExp):
@@ -129,7 +129,7 @@ def ends_here(integers: ast.expr, parents: dict[int, ast.AST], context: Context)
     return name in _TAKES_INTEGERS
 
 
-def is_differentiated(cast: ast.AST, parents: dict[int, ast.AST], context: Context) -> bool:
+def is_differentiated(cast: ast.AST, parents: dict[ast.AST, ast.AST], context: Context) -> bool:
     """In a function that a network may run; loops of training and data are not."""
     node: ast.AST | None = cast
     function = None
@@ -140,7 +140,7 @@ def is_differentiated(cast: ast.AST, parents: dict[int, ast.AST], context: Conte
                 return False
         if isinstance(node, ast.ClassDef) and _is_apart(node, context):
             return False
-        node = parents.get(id(node))
+        node = parents.get(node)
     return function is not None and not _trains(function)
 
 

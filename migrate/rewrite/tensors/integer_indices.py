@@ -41,7 +41,7 @@ class IntegerIndices(NodePass):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._effects = file.shared(Effects)
-        self._tuples: dict[tuple[int, int], ast.Tuple] | None = None
+        self._tuples: dict[tuple[ast.AST | None, int], ast.Tuple] | None = None
 
     def propose_Subscript(
         self, original: cst.Subscript, updated: cst.Subscript
@@ -61,7 +61,7 @@ class IntegerIndices(NodePass):
         depth, leaf = 0, node.value
         while isinstance(leaf, cst.Subscript):
             depth, leaf = depth + 1, leaf.value
-        return self._tuples.get((id(self.partner(leaf)), depth))
+        return self._tuples.get((self.partner(leaf), depth))
 
     def propose_Assign(self, original: cst.Assign, updated: cst.Assign) -> cst.Assign | None:
         partner = self.partner(original)
@@ -87,15 +87,15 @@ class IntegerIndices(NodePass):
         return write_integers_first(goal.slice, place, updated, self.context, self.spelling)
 
 
-def index_tuples(tree: ast.Module) -> dict[tuple[int, int], ast.Tuple]:
+def index_tuples(tree: ast.Module) -> dict[tuple[ast.AST | None, int], ast.Tuple]:
     """Subscripts with several indices: by the leaf that is subscripted, and how often it is."""
-    found: dict[tuple[int, int], ast.Tuple] = {}
+    found: dict[tuple[ast.AST | None, int], ast.Tuple] = {}
     for node in nodes_of(tree, ast.Subscript):
         if isinstance(node.slice, ast.Tuple):
             depth, leaf = 0, node.value
             while isinstance(leaf, ast.Subscript):
                 depth, leaf = depth + 1, leaf.value
-            found[id(leaf), depth] = node.slice
+            found[leaf, depth] = node.slice
     return found
 
 

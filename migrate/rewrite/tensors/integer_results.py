@@ -35,21 +35,21 @@ _METHODS = frozenset(
 _OF_BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
-def counted_integers(tree: ast.Module, context: Context, cut: set[int]) -> dict[int, str]:
+def counted_integers(tree: ast.Module, context: Context, cut: set[ast.AST]) -> dict[ast.AST, str]:
     """The assignments of such values, with the name they get; casts that are cut off already are
     left out.
     """
     found = [
         (statement, name)
         for statement in nodes_of(tree, ast.Assign)
-        if id(statement.value) not in cut
+        if statement.value not in cut
         if (name := _integer_name(statement, context))
     ]
     if not found:
         return {}
-    parents = {id(child): n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
+    parents = {child: n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
     return {
-        id(statement): name
+        statement: name
         for statement, name in found
         if is_differentiated(statement, parents, context)
         and _is_counted(statement, name, parents, context)
@@ -102,12 +102,12 @@ def _is_whole(value: ast.expr) -> bool:
 
 
 def _is_counted(
-    statement: ast.stmt, name: str, parents: dict[int, ast.AST], context: Context
+    statement: ast.stmt, name: str, parents: dict[ast.AST, ast.AST], context: Context
 ) -> bool:
     """More than one use is for more than finding or choosing something."""
     around: ast.AST = statement
     while not isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
-        around = parents[id(around)]
+        around = parents[around]
     uses = [
         node
         for node in ast.walk(around)

@@ -18,7 +18,7 @@ from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
-Spine = tuple[int, int]  # the first leaf of a left operand, and the operations around it
+Spine = tuple[ast.AST | None, int]  # the first leaf of a left operand, and the operations around it
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.bool"})
 # Builtins that give a number for numbers.
 _OF_NUMBERS = frozenset({"abs", "float", "int", "max", "min", "pow", "round"})
@@ -48,7 +48,7 @@ class NumpyOperands(NodePass):
 
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
-        self._numpy_indices: set[int] | None = None  # between the brackets of a tensor
+        self._numpy_indices: set[ast.AST] | None = None  # between the brackets of a tensor
         self._numpy_left: dict[Spine, bool] | None = None  # found when first asked for
 
     def propose_BinaryOperation(
@@ -60,7 +60,7 @@ class NumpyOperands(NodePass):
         depth, leaf = 0, original.left
         while isinstance(leaf, cst.BinaryOperation):
             depth, leaf = depth + 1, leaf.left
-        is_number = self._numpy_left.get((id(self.partner(leaf)), depth))
+        is_number = self._numpy_left.get((self.partner(leaf), depth))
         if is_number is None:
             return None
         name = "float" if is_number else self.spelling.name("helpers.from_numpy_operand")
@@ -91,7 +91,7 @@ class NumpyOperands(NodePass):
         leaf = original.value
         while isinstance(leaf, cst.Subscript):
             leaf = leaf.value
-        if id(self.partner(leaf)) not in self._numpy_indices:
+        if self.partner(leaf) not in self._numpy_indices:
             return updated
         if isinstance(updated.value, cst.Call) and code(updated.value.func) == "range":
             arange = expression(self.spelling.name("mindspore.ops.arange"))
@@ -101,9 +101,9 @@ class NumpyOperands(NodePass):
         return updated.with_changes(value=cst.Call(func=expression(name), args=[cst.Arg(bare)]))
 
 
-def find_numpy_indices(tree: ast.Module, context: Context) -> set[int]:
+def find_numpy_indices(tree: ast.Module, context: Context) -> set[ast.AST]:
     """What numpy or range made, between the brackets of a tensor: the name that it begins with."""
-    found: set[int] = set()
+    found: set[ast.AST] = set()
     for node in nodes_of(tree, ast.Subscript):
         if is_tensor(context.type(node.value)):
             index = node.slice
@@ -112,7 +112,7 @@ def find_numpy_indices(tree: ast.Module, context: Context) -> set[int]:
                 if is_numpy_value(value) or is_range(value):
                     while isinstance(part, ast.Subscript):
                         part = part.value
-                    found.add(id(part))
+                    found.add(part)
     return found
 
 
@@ -124,7 +124,7 @@ def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]
             depth, leaf = 0, node.left
             while isinstance(leaf, ast.BinOp):
                 depth, leaf = depth + 1, leaf.left
-            found[id(leaf), depth] = is_number(node.left, context)
+            found[leaf, depth] = is_number(node.left, context)
     return found
 
 

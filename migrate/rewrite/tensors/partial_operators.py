@@ -56,7 +56,7 @@ class PartialOperators(NodePass):
         depth, leaf = 0, original.left
         while isinstance(leaf, cst.BinaryOperation):
             depth, leaf = depth + 1, leaf.left
-        if (id(self.partner(leaf)), depth) not in self._complex_left:
+        if (self.partner(leaf), depth) not in self._complex_left:
             return updated
         sides = [updated.left, updated.right]
         return cst.Call(
@@ -112,7 +112,7 @@ def _complex_products(tree: ast.Module) -> set[Spine]:
                 depth, leaf = 0, node.left
                 while isinstance(leaf, ast.BinOp):
                     depth, leaf = depth + 1, leaf.left
-                found.add((id(leaf), depth))
+                found.add((leaf, depth))
     return found
 
 

@@ -97,7 +97,9 @@ def _own_calls(method: ast.AST) -> Iterator[tuple[str, ast.Attribute]]:
 # Old values -------------------------------------------------------------------------------------
 
 
-def old_values(function: ast.AST | None, context: Context, stateful: Collection[str]) -> set[int]:
+def old_values(
+    function: ast.AST | None, context: Context, stateful: Collection[str]
+) -> set[ast.AST]:
     """Reads of a changing buffer whose value is still needed when the buffer has changed.
 
     `old = self.state` in front of the change, `return self.state` for the next call to change, or
@@ -106,14 +108,14 @@ def old_values(function: ast.AST | None, context: Context, stateful: Collection[
     methods = _class_methods(function, context)
     if not isinstance(function, ast.FunctionDef) or function not in methods.values():
         return set()
-    parents = {id(c): p for p in ast.walk(function) for c in ast.iter_child_nodes(p)}
+    parents = {c: p for p in ast.walk(function) for c in ast.iter_child_nodes(p)}
     changes = list(_changes(function, methods))
-    found: set[int] = set()
+    found: set[ast.AST] = set()
     for name, node in _own_calls(function):
         lines = [at for changed, at in changes if changed == name]
         if not lines or not isinstance(node.ctx, ast.Load) or name not in stateful:
             continue
-        parent = parents.get(id(node))
+        parent = parents.get(node)
         if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
             continue
         if isinstance(parent, ast.Attribute) and (
@@ -122,14 +124,14 @@ def old_values(function: ast.AST | None, context: Context, stateful: Collection[
             continue
         statement = node
         while not isinstance(statement, ast.stmt):
-            statement = parents[id(statement)]  # type: ignore[assignment]
+            statement = parents[statement]  # type: ignore[assignment]
         later = any(
             at.lineno > (statement.end_lineno or 0)
             and not _exclusive(_branches(at, parents), _branches(statement, parents))
             for at in lines
         )
         if later or (isinstance(statement, ast.Return) and _is_given_as_it_is(parent)):
-            found.add(id(node))
+            found.add(node)
     return found
 
 
@@ -149,16 +151,16 @@ def _is_given_as_it_is(parent: ast.AST | None) -> bool:
     return isinstance(parent, ast.Return | ast.Tuple | ast.List | ast.Dict)
 
 
-def _branches(node: ast.AST, parents: dict[int, ast.AST]) -> dict[int, bool]:
+def _branches(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> dict[ast.AST, bool]:
     """The ifs around a node, and whether it stands in their else."""
-    found: dict[int, bool] = {}
-    while id(node) in parents:
-        parent = parents[id(node)]
+    found: dict[ast.AST, bool] = {}
+    while node in parents:
+        parent = parents[node]
         if isinstance(parent, ast.If):
-            found[id(parent)] = node in parent.orelse
+            found[parent] = node in parent.orelse
         node = parent
     return found
 
 
-def _exclusive(left: dict[int, bool], right: dict[int, bool]) -> bool:
+def _exclusive(left: dict[ast.AST, bool], right: dict[ast.AST, bool]) -> bool:
     return any(right.get(test, side) != side for test, side in left.items())

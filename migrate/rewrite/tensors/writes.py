@@ -72,7 +72,7 @@ class Writes(NodePass):
         self._scope = file.shared(MutationScope)
         self._sites = file.shared(CallSites)
         self._settings: dict[cst.CSTNode, str] = {}  # `layer.eps = value` -> the row's form for it
-        self._read_before: dict[ast.AST | None, set[int]] = {}  # reads of what changes later
+        self._read_before: dict[ast.AST | None, set[ast.AST]] = {}  # reads of what changes later
 
     def _changes_argument(self, node: cst.Call) -> bool:
         """`dist.broadcast(p.data, 0)`: the row says that it changes its first argument."""
@@ -224,11 +224,11 @@ class Writes(NodePass):
     def leave_Attribute(
         self, original: cst.Attribute, updated: cst.BaseExpression
     ) -> cst.BaseExpression:
-        if not self._sites.stateful or id(self.partner(original)) not in self._old_values():
+        if not self._sites.stateful or self.partner(original) not in self._old_values():
             return updated
         return cst.Call(func=cst.Attribute(value=atomic(updated), attr=cst.Name("copy")))
 
-    def _old_values(self) -> set[int]:
+    def _old_values(self) -> set[ast.AST]:
         key = self.function
         if key not in self._read_before:
             names = set(self._sites.stateful.values()) - self._sites.plain_buffers
@@ -357,7 +357,7 @@ class Writes(NodePass):
             return cst.Assign(_targets(updated.target, form.names), value)
         if not isinstance(partner.target, ast.Name):
             return updated
-        inner = id(self.function) not in self.context.forwards and self.is_compiled(self.function)
+        inner = self.function not in self.context.forwards and self.is_compiled(self.function)
         if inner and is_given_back(partner.target.id, self.function):
             # To the compiler `x += y` of a parameter is an assignment to the caller's tensor.
             return cst.Assign([cst.AssignTarget(updated.target)], _operation(updated))
