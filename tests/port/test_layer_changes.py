@@ -210,12 +210,12 @@ def test_a_buffer_that_changes_becomes_a_parameter(port) -> None:
     assert 'self.register_buffer("fixed", ops.ones(3))' in text
     assert "        self.queue[0] = 1\n" in text
     lines = [line.strip() for line in text.splitlines()]
-    start = lines.index("queue = self.queue.copy()")
+    start = lines.index("queue = self.queue.value().copy()")
     assert lines[start : start + 6] == [
-        "queue = self.queue.copy()",
+        "queue = self.queue.value().copy()",
         "queue[:, 1:2] = x[:4, 1:2]",
         "self.queue = queue",
-        "queue = self.queue.copy()",
+        "queue = self.queue.value().copy()",
         "queue[0] += 1",
         "self.queue = queue",
     ]

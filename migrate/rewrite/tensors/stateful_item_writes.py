@@ -44,7 +44,7 @@ _Write = cst.Assign | cst.AugAssign
                     self.queue = helpers.buffer(ops.zeros(4), 'queue')
 
                 def construct(self, x):
-                    queue = self.queue.copy()
+                    queue = self.queue.value().copy()
                     queue[:2] = x
                     self.queue = queue
                     return self.queue.sum()
