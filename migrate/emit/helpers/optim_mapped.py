@@ -40,6 +40,8 @@ class MappedOptimizer(optim.Optimizer):
     parameters of a ResNet-50, and does not compile for five hundred.
     """
 
+    skips_missing = True
+
     def __init__(self, params, defaults):
         super().__init__(named_apart(params), defaults)
         self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
