@@ -26,14 +26,14 @@ _NEED_PAD_MODE = (
     becomes("nn.MaxPool2d(2)", "nn.MaxPool2d(2, stride=2)"),
     becomes("nn.MaxPool2d(3, 2)", "nn.MaxPool2d(3, stride=2)"),
     becomes(
-        "nn.MaxPool2d(kernel_size=3, stride=2, padding=1)",
-        "nn.MaxPool2d(kernel_size=3, stride=2, pad_mode='pad', padding=1)",
+        "nn.MaxPool3d(kernel_size=3, stride=2, padding=1)",
+        "nn.MaxPool3d(kernel_size=3, stride=2, pad_mode='pad', padding=1)",
     ),
     becomes(
-        "nn.MaxPool2d(3, 2, ceil_mode=True)",
-        "nn.MaxPool2d(3, stride=2, pad_mode='pad', ceil_mode=True)",
+        "nn.MaxPool3d(3, 2, ceil_mode=True)",
+        "nn.MaxPool3d(3, stride=2, pad_mode='pad', ceil_mode=True)",
     ),
-    becomes("nn.MaxPool2d(k, padding=p)", "nn.MaxPool2d(k, pad_mode='pad', padding=p, stride=k)"),
+    becomes("nn.MaxPool3d(k, padding=p)", "nn.MaxPool3d(k, pad_mode='pad', padding=p, stride=k)"),
     becomes("nn.MaxPool2d(size())", "helpers.MaxPool2d(size())"),
 )
 def pool_padding(call: Call) -> None:
