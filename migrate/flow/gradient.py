@@ -83,7 +83,19 @@ class Gradient:
                 map(self._switches_off, node.decorator_list)
             ):
                 found |= set(ast.walk(node))
-        return found
+        return found | self._optimizer_code()
+
+    def _optimizer_code(self) -> set[ast.AST]:
+        """The methods of an optimizer of the program: torch would refuse to record what they do to
+        the weights, which are leaves.
+        """
+        scope = self._flow.symbols.scope
+        return {
+            part
+            for cls in (scope.classes if scope is not None else ())
+            if "torch.optim.Optimizer" in map(_public, cls.library_bases())
+            for part in ast.walk(cls.node)
+        }
 
     def _switches_off(self, node: ast.expr) -> bool:
         called = node.func if isinstance(node, ast.Call) else node
@@ -319,3 +331,7 @@ def _is_plain(value: Value) -> bool:
 
 def _is_module_class(cls: ProjectClass) -> bool:
     return any(base.startswith("torch.nn.") for base in cls.library_bases())
+
+
+def _public(name: str) -> str:
+    return name.replace("torch.optim.optimizer.", "torch.optim.")
