@@ -11,7 +11,7 @@ from migrate.resolve.usage import Usage
 from migrate.resolve.values import Value
 from migrate.resources import folder
 from migrate.table import Entry, Table
-from migrate.verify.evidence import dry_run
+from migrate.table.evidence import dry_run
 
 # Verdicts of `verify --device Ascend-dry-run` that a person must act on.
 REFUSED = ("no kernel", "dtype refused", "host CPU")

@@ -119,7 +119,7 @@ def rule_summary(name: str) -> str:
 
 def evidence(entry: Entry, folder: Path) -> list[str]:
     """What was measured for this row, where the table has been verified."""
-    from migrate.verify.evidence import said
+    from migrate.table.evidence import said
 
     if not said(entry.torch, folder):
         return []

@@ -112,7 +112,7 @@ def _operator(row: Operator, analysis: Analysis) -> dict[str, Any]:
 def _evidence(name: str) -> str:
     """What verify measured for the row; empty for one that is only believed."""
     from migrate.resources import folder
-    from migrate.verify.evidence import verdict
+    from migrate.table.evidence import verdict
 
     return verdict(name, folder("mappings"))
 

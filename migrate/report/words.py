@@ -10,7 +10,7 @@ from migrate.analyze.model import LEVELS, Action, Analysis, Feature, Operator, P
 from migrate.printable import printable
 from migrate.resources import folder
 from migrate.table.entry import MODES, PLATFORMS
-from migrate.verify.evidence import dry_run
+from migrate.table.evidence import dry_run
 
 _SHORT = (
     ("torch.nn.functional.", "F."),

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from migrate.table import Table
 from migrate.table.cache import directory
+from migrate.table.evidence import FILE, ascend_said, load
 from migrate.verify.ascend_tally import VERDICTS, AscendTally, by_row
-from migrate.verify.evidence import FILE, ascend_said, load
 from migrate.verify.pool import Kept, Pool
 
 SOC = "Ascend910B2"

@@ -11,7 +11,7 @@ from typing import Any
 
 from migrate.errors import RequestError
 from migrate.table import Table
-from migrate.verify.evidence import FILE, Evidence, load
+from migrate.table.evidence import FILE, Evidence, load
 from migrate.verify.fingerprint import case_hash, row_hash
 from migrate.verify.pool import Kept, Pool
 from migrate.verify.tally import Notes, Tally, by_row, of_case

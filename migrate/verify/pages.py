@@ -8,7 +8,7 @@ from typing import Any
 
 from migrate.report.output import write_file
 from migrate.table import Entry, Table
-from migrate.verify.evidence import Evidence
+from migrate.table.evidence import Evidence
 from migrate.verify.fingerprint import row_hash
 
 _MADE = "<!-- Made by `ms-migrate verify --update`; edit mappings/*.toml instead. -->\n"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from migrate.table.evidence import ascend_said
 from migrate.verify.ascend_tally import AscendTally, by_row
-from migrate.verify.evidence import ascend_said
 
 
 def _trial(dtype: str = "float32", **stages: str) -> dict[str, object]:

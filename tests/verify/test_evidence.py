@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from migrate.table import Table
+from migrate.table.evidence import Evidence, load, sentence
 from migrate.verify.command import CLAIMS
-from migrate.verify.evidence import Evidence, load, sentence
 from migrate.verify.fingerprint import row_hash
 from migrate.verify.tally import VERDICTS
 
