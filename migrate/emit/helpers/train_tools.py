@@ -44,6 +44,11 @@ def set_value(tensor, value):
     return tensor
 
 
+def augmented(held, value):
+    """What `held += ...` leaves: a tensor, which itself changes, or a number, which does not."""
+    return set_value(held, value) if isinstance(held, Tensor) else value
+
+
 def changed_in_place(tensor, value):
     """What becomes of a name that holds a Parameter, which changes, or a tensor that was computed,
     in whose place the new one comes.

@@ -349,6 +349,10 @@ class Writes(NodePass):
         if isinstance(partner.target, ast.Name | ast.Subscript):
             form = self._scope.form(partner.target)
         self.context.edited_lines.add(partner.lineno)
+        if form.kind == "through" and self._may_be_number(partner.target):
+            function = expression(self.spelling.name("helpers.augmented"))
+            arguments = [cst.Arg(updated.target), cst.Arg(_operation(updated))]
+            return cst.Assign([cst.AssignTarget(updated.target)], cst.Call(function, arguments))
         if form.kind == "through":
             return cst.Expr(self._written_through(partner, updated))
         if form.names or keeps_dtype(partner.target, partner.value, self.context):
@@ -375,6 +379,14 @@ class Writes(NodePass):
         if is_gradient(target):
             return False
         return self._sites.is_parameter(target) or holds_tensor(target, self.context)
+
+    def _may_be_number(self, target: ast.expr) -> bool:
+        """`self.sum += loss * n` of a meter that starts with 0: a tensor later, or never."""
+        return (
+            isinstance(target, ast.Attribute)
+            and target.attr != "data"
+            and self.context.type(target) is not PARAMETER
+        )
 
     def _written_through(self, partner: ast.AugAssign, node: cst.AugAssign) -> cst.Call:
         """`p.data *= .5` and `m.weight /= n`: the parameter itself changes, so that optimizers and
