@@ -107,7 +107,7 @@ def _in_mint(overload: Overload) -> str:
 
 def rule_summary(name: str) -> str:
     """The rule's own first line, read as text: importing the porter would cost half a second."""
-    folder = Path(__file__).parent.parent / "port" / "rules"
+    folder = Path(__file__).parent.parent / "rewrite" / "rules"
     for path in sorted(folder.glob("*.py")):
         text = path.read_text(encoding="utf-8")
         if re.search(rf"^def {re.escape(name)}\(", text, re.MULTILINE):

@@ -22,7 +22,7 @@ from migrate.table.signature import REQUIRED, Signature
 pytestmark = pytest.mark.frameworks
 
 FILES = sorted(Table().namespaces)
-HELPERS = Path(import_module("migrate").__file__).parent / "port" / "helpers"
+HELPERS = Path(import_module("migrate").__file__).parent / "emit" / "helpers"
 _ROOTS = {"ops": "mindspore.ops", "nn": "mindspore.nn", "mint": "mindspore.mint"}
 
 

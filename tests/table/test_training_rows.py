@@ -12,7 +12,7 @@ import pytest
 import migrate
 
 pytestmark = pytest.mark.frameworks
-HELPERS = Path(migrate.__file__).parent / "port" / "helpers"
+HELPERS = Path(migrate.__file__).parent / "emit" / "helpers"
 
 
 def answer(run_in_worker, check, *arguments):

@@ -188,9 +188,13 @@ def averaged(parameters, gradients):
     owners = [getattr(parameter, "averaging", None) for parameter in parameters]
     for one in averaging_of(parameters):
         places = [place for place, owner in enumerate(owners) if owner is one]
-        means = one.average([gradients[place] for place in places])
-        for place, mean in zip(places, means, strict=True):
+        used = [not getattr(parameters[place], "has_no_gradient", False) for place in places]
+        flags = mindspore.Tensor(used, mindspore.float32)
+        *means, by_any = one.average([*(gradients[place] for place in places), flags])
+        for place, mean, any_used in zip(places, means, by_any.asnumpy(), strict=True):
             gradients[place] = mean
+            # What one process used is updated in all: they must stay equal.
+            parameters[place].has_no_gradient = not any_used
     return gradients
 
 

@@ -370,7 +370,7 @@ class Writes(NodePass):
     def _changes_tensor(self, target: ast.expr) -> bool:
         """`x += 1` of a tensor; of an attribute or an item only outside compiled code."""
         if isinstance(target, ast.Name):
-            return is_tensor(self.context.type(target))
+            return is_tensor(self.context.type(target)) and not self._is_unbound(target)
         compiled = self.is_compiled(self.function)
         if isinstance(target, ast.Subscript):
             return is_held_item(target, self.context) and not compiled
@@ -379,6 +379,17 @@ class Writes(NodePass):
         if is_gradient(target):
             return False
         return self._sites.is_parameter(target) or holds_tensor(target, self.context)
+
+    def _is_unbound(self, target: ast.Name) -> bool:
+        """Nothing else binds the name: the statement raises, whatever it is written as."""
+        flow = self.context.flow.around(target)
+        if flow is None or any(
+            isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names
+            for node in ast.walk(flow.node)
+        ):
+            return False
+        definitions = flow.defuse.definitions(target.id)
+        return bool(definitions) and all(d.kind == "augmented" for d in definitions)
 
     def _may_be_number(self, target: ast.expr) -> bool:
         """`self.sum += loss * n` of a meter that starts with 0: a tensor later, or never."""
