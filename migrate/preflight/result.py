@@ -121,6 +121,6 @@ NOT_CHECKED = (
     "dtypes of aclnn kernels: MindSpore leaves them to CANN",
     "values: nothing is computed, so code that branches on a tensor's value was not followed",
     "speed, and jit levels other than O0",
-    "float32 convolutions and matrix products on the device are HF32 by default (about 3 digits "
-    "less): allow for it in parity, or set op_precision.conv_allow_hf32(False)",
+    "precision: float32 convolutions on the device are HF32 by default: allow for it in parity, "
+    "or set op_precision.conv_allow_hf32(False)",
 )
