@@ -23,8 +23,12 @@ def difference(expected: dict[str, Any], found: dict[str, Any]) -> str:
     )
 
 
+_PATH = re.compile(r"(?<![\w.])/[\w./-]+")
+
+
 def _message(record: dict[str, Any]) -> str:
-    return " ".join(str(record.get("error") or record["crash"]).split())[:160]
+    words = " ".join(str(record.get("error") or record["crash"]).split())
+    return _PATH.sub("…", words)[:160]  # where a run keeps its files says nothing
 
 
 def _values(expected: Any, found: Any, where: str) -> str:
