@@ -60,7 +60,7 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
         places = dict(places_in_output(paths, project.files))
         homes = helper_locations(project.files, places, paths)
     _refuse_clashes(places)
-    if looks_for_nan(project):
+    if looks_for_nan(project) and not options.mint:  # it is the CPU's kernels that swallow NaN
         table = Table(table.folder, version=table.version, keep_nan=True)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
     work = [(source, homes[source][1]) for source in project.files]

@@ -167,12 +167,18 @@ class MaxPool2dWithNaN(nn.MaxPool2d):
 class ReLUWithNaN(nn.ReLU):
     """torch's ReLU."""
 
+    def __init__(self, inplace=False):
+        nn.ReLU.__init__(self)
+
     def construct(self, x):
         return relu_with_nan(x)
 
 
 class ReLU6WithNaN(nn.ReLU6):
     """torch's ReLU6."""
+
+    def __init__(self, inplace=False):
+        nn.ReLU6.__init__(self)
 
     def construct(self, x):
         return relu6_with_nan(x)
