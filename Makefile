@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.stamp
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format zoo hunt verify bench structure snapshot metamorphic fuzz \
+.PHONY: help venv demo test lint format zoo hunt verify bench structure snapshot metamorphic fuzz limits \
   coverage docs clean
 
 help: ## list the targets
