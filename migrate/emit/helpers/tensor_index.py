@@ -236,10 +236,13 @@ def from_numpy_operand(value):
     return float(value) if isinstance(value, (np.generic, np.ndarray)) else value
 
 
+def range_index(index):
+    """A range as MindSpore takes it between brackets."""
+    return Tensor(list(index), mindspore.int64)
+
+
 def numpy_index(index):
-    """What numpy or range made, as MindSpore takes it between brackets: a tensor or an integer."""
-    if isinstance(index, range):
-        return Tensor(list(index), mindspore.int64)
+    """What numpy made, as MindSpore takes it between brackets: a tensor or an integer."""
     if isinstance(index, np.ndarray) and index.ndim > 0:
         return Tensor(index)
     return index.item() if isinstance(index, (np.generic, np.ndarray)) else index

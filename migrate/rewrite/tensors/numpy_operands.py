@@ -96,7 +96,8 @@ class NumpyOperands(NodePass):
         if isinstance(updated.value, cst.Call) and code(updated.value.func) == "range":
             arange = expression(self.spelling.name("mindspore.ops.arange"))
             return updated.with_changes(value=updated.value.with_changes(func=arange))
-        name = self.spelling.name("helpers.numpy_index")
+        kind = "range" if is_range(self.context.type(self.partner(leaf))) else "numpy"
+        name = self.spelling.name(f"helpers.{kind}_index")
         bare = updated.value.with_changes(lpar=[], rpar=[])
         return updated.with_changes(value=cst.Call(func=expression(name), args=[cst.Arg(bare)]))
 
