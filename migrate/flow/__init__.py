@@ -11,6 +11,8 @@
     flow.calls   targets, callees, reachable: the call graph, over files
     flow.dtypes  of, changes: dtypes that the program states
     flow.gradient  carries, is_recorded, depends: where gradients flow
+    flow.modes   at, sources: is a module in training mode here, and who decides it
+    f.names      changes, mutates, writes: names that a statement changes, aliases included
     region       region_inputs, region_outputs, region_carried, may_move: runs of statements
 
 All questions take the ast nodes of the resolved tree; nothing here knows about rewriting.
@@ -30,6 +32,7 @@ from migrate.flow.events import Definition, Scope
 from migrate.flow.function import FunctionFlow
 from migrate.flow.gradient import Gradient
 from migrate.flow.symbols import Symbols
+from migrate.flow.training_mode import TrainingMode
 
 if TYPE_CHECKING:
     from migrate.resolve import FileResolution
@@ -69,6 +72,10 @@ class Flow:
     @cached_property
     def dtypes(self) -> Dtypes:
         return Dtypes(self)
+
+    @cached_property
+    def modes(self) -> TrainingMode:
+        return TrainingMode(self)
 
     @cached_property
     def gradient(self) -> Gradient:

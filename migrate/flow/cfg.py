@@ -29,6 +29,7 @@ class Point:
 @dataclass(slots=True)
 class _Loop:
     head: int
+    statement: ast.AST
     breaks: list[int] = field(default_factory=list)
 
 
@@ -43,6 +44,7 @@ class ControlFlow:
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._reached: dict[int, set[int]] = {}
         self._loops: list[_Loop] = []
+        self._loops_of: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self._handlers: list[list[int]] = []
         self._final: list[list[ast.stmt]] = []
         self._dominators: list[int] | None = None
@@ -70,6 +72,7 @@ class ControlFlow:
         point.reads = reads_of(statement)
         point.definitions = definitions_of(statement)
         self._at.setdefault(statement, index)
+        self._loops_of.setdefault(statement, tuple(loop.statement for loop in self._loops))
         for end in ends:
             self._edge(end, index)
         for handlers in self._handlers[-1:]:
@@ -139,7 +142,7 @@ class ControlFlow:
         binding = self._point(node)
         self.points[binding].definitions = definitions_of(node)
         self._edge(first, binding)
-        loop = _Loop(binding)
+        loop = _Loop(binding, node)
         self._loops.append(loop)
         for end in self._block(node.body, [binding]):
             self._edge(end, binding)
@@ -150,7 +153,7 @@ class ControlFlow:
 
     def _while(self, node: ast.While, ends: list[int]) -> list[int]:
         head = self._step(node, ends)
-        loop = _Loop(head)
+        loop = _Loop(head, node)
         self._loops.append(loop)
         for end in self._block(node.body, [head]):
             self._edge(end, head)
@@ -234,6 +237,33 @@ class ControlFlow:
                 seen.add(index)
                 pending += self.points[index].after
         return False
+
+    def loops_of(self, statement: ast.AST) -> tuple[ast.AST, ...]:
+        """The loops around a statement, the outermost first."""
+        return self._loops_of.get(statement, ())
+
+    def follows(self, first: ast.AST, second: ast.AST) -> bool:
+        """`second` comes after `first` in one round of the loops around both."""
+        if first not in self._at or second not in self._at or first is second:
+            return False
+        if second in self.loops_of(first):
+            return False  # it is the loop around
+        shared = set(self.loops_of(first)) & set(self.loops_of(second))
+        return self.may_follow(first, second, without=shared)
+
+    def avoids(self, barriers: Iterable[ast.AST], target: ast.AST) -> bool:
+        """Some way from the entry to the target goes past none of the barriers."""
+        closed = {point.index for barrier in barriers for point in self.points_of(barrier)}
+        wanted = {point.index for point in self.points_of(target)}
+        pending, seen = [self.entry], set[int]()
+        while pending:
+            index = pending.pop()
+            if index in wanted:
+                return True
+            if index not in seen and index not in closed:
+                seen.add(index)
+                pending += self.points[index].after
+        return not wanted
 
     def reached(self, start: int) -> set[int]:
         """The points that can come after a point."""

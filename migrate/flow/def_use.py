@@ -123,13 +123,30 @@ class DefUse:
         """The reads that a definition reaches."""
         return tuple(self._uses.get(definition, ()))
 
+    def bound_before(self, statement: ast.AST) -> set[str]:
+        """Names that some statement on a way to this one binds; parameters, imports and
+        definitions left out.
+        """
+        points = self.cfg.points_of(statement)
+        bits = self._reaching[0][points[0].index] if points else 0
+        return {
+            d.name
+            for number, d in enumerate(self._definitions)
+            if bits >> number & 1 and d.kind not in ("parameter", "import", "definition")
+        }
+
     def maybe_unbound(self, name: ast.Name) -> bool:
         """Some way from the entry to this read does not bind the name."""
         point = self._point_of.get(name)
-        if point is None or name.id not in self._of_name:
-            return False
-        bound = {d.name for d in self.cfg.points[0].definitions}
-        if name.id in bound:
+        return point is not None and self._is_unbound_at(name.id, point)
+
+    def maybe_unbound_at(self, statement: ast.AST, name: str) -> bool:
+        """Some way from the entry to the statement does not bind a name of this scope."""
+        points = self.cfg.points_of(statement)
+        return bool(points) and self._is_unbound_at(name, points[0])
+
+    def _is_unbound_at(self, name: str, point: Point) -> bool:
+        if name not in self._of_name:
             return False
         seen: set[int] = set()
         pending = [self.cfg.entry]
@@ -140,7 +157,7 @@ class DefUse:
             if index in seen:
                 continue
             seen.add(index)
-            if all(d.name != name.id for d in self.cfg.points[index].definitions):
+            if all(d.name != name for d in self.cfg.points[index].definitions):
                 pending += self.cfg.points[index].after
         return False
 

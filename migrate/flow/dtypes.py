@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrate.resolve.values import INT, is_tensor
+from migrate.resolve.values import FLOAT, INT, STR, is_tensor
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -31,22 +31,43 @@ _NAMES = {
     "short": "int16",
 }
 _FLOATING = frozenset({"zeros", "ones", "rand", "randn", "linspace", "empty", "eye", "FloatTensor"})
-_WHOLE = frozenset({"randint", "randperm", "argmax", "argmin", "argsort", "LongTensor", "nonzero"})
+_WHOLE = frozenset(
+    """
+    argmax argmin argsort bincount bucketize count_nonzero LongTensor multinomial nonzero one_hot
+    randint randperm searchsorted tril_indices triu_indices
+    """.split()  # noqa: SIM905
+)
+_TRUTH = frozenset(
+    """
+    eq ge greater gt isclose isfinite isin isinf isnan le less logical_and logical_not logical_or
+    logical_xor lt ne not_equal
+    """.split()  # noqa: SIM905
+)
+WHOLE = frozenset({"bool", "uint8", "int8", "int16", "int32", "int64"})
+# Of whole numbers they give int64; of floats the same.
+_COUNTING = frozenset({"sum", "prod", "cumsum", "cumprod", "nansum"})
+# Of whole numbers they give float32; of floats the same.
+_REAL = frozenset(
+    """
+    acos asin atan cos cosh erf exp expm1 log log10 log1p log2 reciprocal rsqrt sigmoid sin sinh
+    softmax log_softmax sqrt std tan tanh true_divide var
+    """.split()  # noqa: SIM905
+)
 _LIKE = frozenset({"zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "empty_like"})
-# Results of another dtype than the receiver's.
-_CHANGING = frozenset({"sum", "mean", "cumsum", "prod", "cumprod", "std", "var", "norm", "item"})
 _KEEPING = frozenset(
     """
-    abs add chunk clamp clone contiguous cpu cuda detach div expand flatten max min mul neg permute
-    relu repeat reshape split squeeze sub t transpose unbind unsqueeze view
+    abs add chunk clamp clone contiguous cpu cuda detach div expand expand_as flatten flip max min
+    mul neg permute relu repeat repeat_interleave reshape roll split square squeeze sub t tile
+    transpose tril triu unbind unsqueeze view view_as
     """.split()  # noqa: SIM905
 )
 _RANK = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+_NUMBERS = ("int", "float")  # of Python
 _DEEPEST = 12
 
 
 class Dtypes:
-    """Asked where an in-place operation must keep the dtype of its left side."""
+    """Asked where a result depends on it: in-place operations, integers, joined tensors."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
@@ -78,20 +99,25 @@ class Dtypes:
         return self._call(node) if isinstance(node, ast.Call) else ""
 
     def _operator(self, node: ast.BinOp) -> str:
-        left, right = self._operand(node.left), self._operand(node.right)
-        if left == "number":
-            return right if right != "number" else ""
-        if right == "number":
-            return left
-        if left not in _RANK or right not in _RANK:
+        kinds = [self._operand(side) for side in (node.left, node.right)]
+        numbers = [kind for kind in kinds if kind in _NUMBERS]
+        tensors = [kind for kind in kinds if kind not in _NUMBERS]
+        if not tensors or any(kind not in _RANK for kind in tensors):
             return ""
-        found = max(left, right, key=_RANK.index)
-        return "float32" if isinstance(node.op, ast.Div) and _RANK.index(found) < 6 else found
+        found = max(tensors, key=_RANK.index)
+        if "float" in numbers and found in WHOLE:
+            return "float32"
+        if "int" in numbers and found == "bool":
+            found = "int64"
+        return "float32" if isinstance(node.op, ast.Div) and found in WHOLE else found
 
     def _operand(self, node: ast.expr) -> str:
-        if isinstance(node, ast.Constant) or self._flow.symbols.type(node) is INT:
-            return "number"
-        return self.of(node)
+        if isinstance(node, ast.Constant):
+            return {int: "int", float: "float", bool: "int"}.get(type(node.value), "")
+        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+            return self._operand(node.operand)
+        kind = self._flow.symbols.type(node)
+        return "int" if kind is INT else "float" if kind is FLOAT else self.of(node)
 
     def _name(self, node: ast.Name) -> str:
         around = self._flow.around(node)
@@ -125,20 +151,51 @@ class Dtypes:
             cast = self._cast(node, node.func.value, name)
             if cast:
                 return cast
-        if name in _WHOLE:
-            return "int64"
+        made = self._made(name, node)
+        if made:
+            return made
+        method = api.startswith("torch.Tensor.") and isinstance(node.func, ast.Attribute)
+        if not method and name in ("cat", "stack", "hstack", "vstack", "concat") and node.args:
+            return self._of_all(node.args[0])
+        subject = next(iter(node.args), None)
+        if method:
+            assert isinstance(node.func, ast.Attribute)
+            subject = node.func.value
+        return self._of_function(name, node, subject, method) if subject is not None else ""
+
+    def _made(self, name: str, node: ast.Call) -> str:
+        """What functions give that make a tensor, or always give one dtype."""
+        if name in _WHOLE or name in _TRUTH:
+            return "int64" if name in _WHOLE else "bool"
         if name == "arange":
-            whole = all(self._operand(a) == "number" and not _is_float(a) for a in node.args)
-            return "int64" if whole else "float32"
+            kinds = {self._operand(argument) for argument in node.args}
+            return "int64" if kinds == {"int"} else "float32" if "float" in kinds else ""
         if name in ("tensor", "full"):
             return _of_literal(node.args[-1 if name == "full" else 0]) if node.args else ""
         if name in _FLOATING:
             return "float32"
         if name in _LIKE and node.args:
             return self.of(node.args[0])
-        method = api.startswith("torch.Tensor.") and isinstance(node.func, ast.Attribute)
-        if method and name in _KEEPING and isinstance(node.func, ast.Attribute):
-            return self.of(node.func.value) if len(node.args) < 1 or name in _SHAPING else ""
+        return ""
+
+    def _of_all(self, parts: ast.expr) -> str:
+        """The dtype of `[a, b]`, if it is one."""
+        elements = parts.elts if isinstance(parts, ast.List | ast.Tuple) else []
+        found = {self.of(element) for element in elements}
+        return found.pop() if len(found) == 1 else ""
+
+    def _of_function(self, name: str, node: ast.Call, subject: ast.expr, method: bool) -> str:
+        others = node.args if method else node.args[1:]
+        if name in _COUNTING:
+            kind = self.of(subject)
+            return "int64" if kind in WHOLE else kind
+        if name in _REAL:
+            kind = self.of(subject)
+            return "float32" if kind in WHOLE else kind
+        if name in _KEEPING and (not others or name in _SHAPING):
+            return self.of(subject)
+        if name in ("clamp", "clip") and all(isinstance(o, ast.Constant) for o in others):
+            return self.of(subject) if not any(map(_is_float, others)) else ""
         return ""
 
     def _cast(self, node: ast.Call, receiver: ast.expr, name: str) -> str:
@@ -146,8 +203,16 @@ class Dtypes:
         if name in _CASTS and not node.args:
             return _CASTS[name]
         if name in ("to", "type") and node.args:
-            return self._dtype(node.args[0]) or self.of(receiver)
-        return ""
+            return self._dtype(node.args[0]) or (
+                self.of(receiver) if self._is_device(node.args[0]) else ""
+            )
+        return self.of(node.args[0]) if name == "type_as" and node.args else ""
+
+    def _is_device(self, node: ast.expr) -> bool:
+        """`"cuda"`, `device`, `x.device`, `rank`."""
+        kind = self._flow.symbols.type(node)
+        named = getattr(node, "attr", getattr(node, "id", ""))
+        return isinstance(node, ast.Constant) or kind in (STR, INT) or "dev" in named
 
     def _dtype(self, node: ast.expr) -> str:
         api = self._flow.symbols.api(node)

@@ -10,7 +10,7 @@ from migrate.flow.answer import Verdict, unknown, yes
 from migrate.flow.events import arguments_of
 from migrate.flow.layers import PLAIN, Layer, Layers, Returns
 from migrate.flow.memory import Refs
-from migrate.flow.mutations import mutations
+from migrate.flow.mutations import fills, mutations
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -28,6 +28,7 @@ class Summary:
     mutates: dict[str, Verdict] = field(default_factory=dict)
     how: dict[str, str] = field(default_factory=dict)  # parameter -> the one operation, if one
     items: set[str] = field(default_factory=set)  # parameters that only get other items
+    filled: set[str] = field(default_factory=set)  # containers that get or lose items
     returns: dict[str, Returns] = field(default_factory=dict)
     returns_new: bool = False  # some return gives a value of its own
     self_writes: set[str] = field(default_factory=set)  # attributes of self that are changed
@@ -41,6 +42,7 @@ class CallEffects:
     mutated: list[tuple[ast.expr, Verdict, str]] = field(default_factory=list)
     returns: list[tuple[ast.expr, Returns]] = field(default_factory=list)
     returns_new: bool = True
+    filled: list[ast.expr] = field(default_factory=list)  # containers that get or lose items
 
 
 _NO_EFFECTS = CallEffects()
@@ -93,6 +95,8 @@ class Effects:
             if name in given:
                 known = verdict if sure else unknown(verdict.reason or "one of several functions")
                 found.mutated.append((given[name], known, summary.how.get(name, "")))
+        filled = summary.filled | summary.items
+        found.filled += [place for name, place in given.items() if name in filled]
         for name, relation in summary.returns.items():
             if name in given:
                 found.returns.append((given[name], relation if sure else "maybe"))
@@ -133,6 +137,9 @@ class Effects:
                 changes[memory.name] = changes.get(memory.name, 0) + 1
                 once = ref.relation == "same" and changes[memory.name] == 1
                 found.how[memory.name] = mutation.how if once else ""
+        for fill in fills(inner):
+            sources = inner.aliases.refs(fill.place)
+            found.filled |= {r.memory.name for r in sources if r.memory.source == "parameter"}
         self._returned(inner, found)
         found.stores = inner.aliases.stored()
         found.self_writes |= _assigned_attributes(inner)

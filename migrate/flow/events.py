@@ -54,6 +54,8 @@ def reads_in(node: ast.AST | None) -> Iterator[ast.Name]:
         own = {n for part in node.generators for n in bound_in(part.target)}
         yield from (name for name in _children_reads(node) if name.id not in own)
         return
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        yield node.target  # its context says Store, and it is read all the same
     if isinstance(node, _FUNCTIONS):
         yield from defaults_and_decorators(node)
         yield from free_reads(node)
@@ -238,8 +240,6 @@ def heads(statement: ast.AST) -> list[ast.AST]:
 def reads_of(statement: ast.AST) -> list[ast.Name]:
     """The names that a simple statement or the head of a compound one reads, before it binds."""
     found = [name for head in heads(statement) for name in reads_in(head)]
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-        found.append(statement.target)  # its context says Store, and it is read all the same
     if isinstance(statement, ast.For | ast.AsyncFor):
         found += _children_reads(statement.target)
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from migrate.flow.alias import Aliases
 from migrate.flow.cfg import ControlFlow
 from migrate.flow.def_use import DefUse
+from migrate.flow.names import NameEffects
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -38,6 +39,10 @@ class FunctionFlow:
     @cached_property
     def defuse(self) -> DefUse:
         return DefUse(self.cfg)
+
+    @cached_property
+    def names(self) -> NameEffects:
+        return NameEffects(self)
 
     @cached_property
     def aliases(self) -> Aliases:

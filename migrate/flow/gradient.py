@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from migrate.flow.answer import Verdict, no, unknown, yes
-from migrate.flow.events import Definition
+from migrate.flow.events import Definition, reads_in
 from migrate.resolve.values import (
     PARAMETER,
     UNKNOWN,
@@ -270,7 +270,7 @@ class Gradient:
         pending: list[ast.expr] = [loss]
         while pending:
             node = pending.pop()
-            for read in _gradient_reads(node):
+            for read in _reads_with_gradient(node):
                 if read.id == name:
                     return yes()
                 for definition in around.defuse.reaching(read):
@@ -285,7 +285,12 @@ class Gradient:
         return no()
 
 
-def _gradient_reads(node: ast.AST) -> list[ast.Name]:
+def gradient_reads(node: ast.AST) -> set[str]:
+    """Names that a piece of code reads with their gradients: `fake`, not `fake.detach()`."""
+    return {name.id for name in _reads_with_gradient(node)} & {n.id for n in reads_in(node)}
+
+
+def _reads_with_gradient(node: ast.AST) -> list[ast.Name]:
     """Names that an expression reads with their gradients: `fake`, not `fake.detach()`."""
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", "")
@@ -297,7 +302,7 @@ def _gradient_reads(node: ast.AST) -> list[ast.Name]:
         return []
     if isinstance(node, ast.Name):
         return [node] if isinstance(node.ctx, ast.Load) else []
-    return [name for child in ast.iter_child_nodes(node) for name in _gradient_reads(child)]
+    return [name for child in ast.iter_child_nodes(node) for name in _reads_with_gradient(child)]
 
 
 def _given(call: ast.Call, name: str, scope: ast.AST) -> ast.expr | None:

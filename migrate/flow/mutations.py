@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from migrate.flow.answer import Verdict, yes
 from migrate.flow.events import heads
-from migrate.flow.tables import STORING, is_in_place
+from migrate.flow.tables import REMOVING, STORING, is_in_place
 from migrate.resolve.values import UNKNOWN, Instance, is_tensor, options_of
 
 if TYPE_CHECKING:
@@ -40,6 +40,44 @@ def mutations(flow: FunctionFlow) -> Iterator[Mutation]:
         if isinstance(statement, ast.For | ast.AsyncFor) and point.definitions:
             continue  # its second point
         yield from _of_statement(flow, statement)
+
+
+class Fill(NamedTuple):
+    """A container gets or loses items by a method, `losses.append(v)`, or by a function of the
+    program that it is passed to, `collect(losses, v)`.
+    """
+
+    place: ast.expr
+    statement: ast.AST
+    passed: bool = False
+
+
+def fills(flow: FunctionFlow) -> Iterator[Fill]:
+    """All containers that a function fills, in source order."""
+    for point in flow.cfg.points[2:]:
+        statement = point.statement
+        if isinstance(statement, ast.For | ast.AsyncFor) and point.definitions:
+            continue  # its second point
+        alone = statement.value if isinstance(statement, ast.Expr) else None
+        for head in heads(statement):
+            if isinstance(head, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            for node in _expressions(head):
+                if isinstance(node, ast.Call):
+                    if _is_fill(node, flow, alone=node is alone):
+                        assert isinstance(node.func, ast.Attribute)
+                        yield Fill(node.func.value, statement)
+                    for place in flow.effects.of_call(node).filled:
+                        yield Fill(place, statement, passed=True)
+
+
+def _is_fill(call: ast.Call, flow: FunctionFlow, *, alone: bool) -> bool:
+    """`x.add(y)` whose result is used is a sum, where nothing says that x is a set."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or flow.symbols.api(function):
+        return False
+    names = STORING | REMOVING if alone else (STORING | REMOVING) - {"add", "update"}
+    return function.attr in names and not flow.symbols.targets(call)
 
 
 def _of_statement(flow: FunctionFlow, statement: ast.AST) -> Iterator[Mutation]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from migrate.flow.answer import Verdict, no, unknown, yes
-from migrate.flow.events import Definition
+from migrate.flow.events import Definition, free_reads, heads
 
 if TYPE_CHECKING:
     from migrate.flow.function import FunctionFlow
@@ -23,44 +23,124 @@ def points_in(flow: FunctionFlow, statements: Iterable[ast.stmt]) -> list[int]:
     return [p.index for p in flow.cfg.points[2:] if p.statement in inside]
 
 
-def region_inputs(flow: FunctionFlow, statements: Sequence[ast.stmt]) -> list[str]:
-    """Names whose values enter from outside, in the order of their first read there."""
+def region_inputs(
+    flow: FunctionFlow, statements: Sequence[ast.stmt], *, moved: Sequence[ast.stmt] = ()
+) -> list[str]:
+    """Names that the statements read as something else has left them, in the order of reading:
+    code in front, code between them, or their own previous round. What is moved away binds nothing.
+    """
     inside = set(points_in(flow, statements))
     found: dict[str, None] = {}
+    if not statements:
+        return []
+    bound = _surely_bound(flow, statements[0], inside, set(points_in(flow, moved)))
     for index in sorted(inside):
         for name in flow.cfg.points[index].reads:
-            definitions = flow.defuse.reaching(name)
-            if not definitions or any(not _is_in(flow, d, inside) for d in definitions):
+            if name.id not in bound.get(index, ()) and _enters(flow, name, statements[0], inside):
                 found.setdefault(name.id)
     return list(found)
 
 
-def region_outputs(flow: FunctionFlow, statements: Sequence[ast.stmt]) -> list[str]:
-    """Names bound inside whose values are read outside, in the order of their binding."""
+def _enters(flow: FunctionFlow, name: ast.Name, first: ast.stmt, inside: set[int]) -> bool:
+    """Some value that the read may see was not bound on the way through the statements."""
+    definitions = flow.defuse.reaching(name)
+    if not definitions:
+        return True
+    before = flow.defuse.reaching_at(first, name.id)
+    return any(d in before or _point_of(flow, d) not in inside for d in definitions)
+
+
+def _surely_bound(
+    flow: FunctionFlow, first: ast.stmt, inside: set[int], moved: set[int]
+) -> dict[int, frozenset[str]]:
+    """For each point on a way from the first statement, what the statements have bound there in
+    this round, whichever way was taken.
+    """
+    points = flow.cfg.points
+    barrier = {p.index for loop in flow.cfg.loops_of(first) for p in flow.cfg.points_of(loop)}
+    start = flow.cfg.points_of(first)[0].index
+    state: dict[int, frozenset[str]] = {start: frozenset()}
+    pending = [start]
+    while pending:
+        index = pending.pop()
+        after = state[index]
+        names = frozenset(d.name for d in points[index].definitions if d.kind != "delete")
+        gone = frozenset(d.name for d in points[index].definitions) - names
+        if index in inside:
+            after = after - gone | names
+        elif index not in moved:
+            after = after - gone - names
+        for following in points[index].after - barrier:
+            old = state.get(following)
+            new = after if old is None else old & after
+            if new != old:
+                state[following] = new
+                pending.append(following)
+    return state
+
+
+def surely_binds(flow: FunctionFlow, statement: ast.stmt) -> set[str]:
+    """Names that have another value behind the statement, whichever way it goes."""
+    if not flow.cfg.has(statement):
+        return set()
+    inside = set(points_in(flow, [statement]))
+    state = _surely_bound(flow, statement, inside, set())
+    ends: list[frozenset[str]] = []
+    for index in inside & state.keys():
+        leaving = [i for i in flow.cfg.points[index].after if i not in inside]
+        if any(not _is_jump(flow, i) for i in leaving):
+            names = {d.name for d in flow.cfg.points[index].definitions if d.kind != "delete"}
+            ends.append(state[index] | names)
+    return set(frozenset.intersection(*ends)) if ends else set()
+
+
+def _is_jump(flow: FunctionFlow, index: int) -> bool:
+    """Out of the ordinary order: to a handler."""
+    return isinstance(flow.cfg.points[index].statement, ast.ExceptHandler)
+
+
+def region_outputs(
+    flow: FunctionFlow, statements: Sequence[ast.stmt], *, besides: Sequence[ast.stmt] = ()
+) -> list[str]:
+    """Names bound inside whose values are read outside, in the order of their binding; reads of
+    the statements `besides` do not count.
+    """
     inside = set(points_in(flow, statements))
+    quiet = inside | set(points_in(flow, besides))
+    lasting = _lasting(flow, inside)
     found: dict[str, None] = {}
     for index in sorted(inside):
         for definition in flow.cfg.points[index].definitions:
             reads = flow.defuse.uses(definition)
-            if definition.name in flow.defuse.captured or any(
-                not _read_in(flow, read, inside) for read in reads
-            ):
+            if definition.name in lasting or any(not _read_in(flow, r, quiet) for r in reads):
                 found.setdefault(definition.name)
     return list(found)
 
 
-def region_carried(flow: FunctionFlow, loop: ast.stmt, statements: Sequence[ast.stmt]) -> list[str]:
-    """Names that the region reads as the previous round of the loop left them."""
+def _lasting(flow: FunctionFlow, inside: set[int]) -> set[str]:
+    """Names that functions around the region read whenever they are called, and global ones."""
+    found: set[str] = set()
+    for point in flow.cfg.points[2:]:
+        statement = point.statement
+        if isinstance(statement, ast.Global | ast.Nonlocal):
+            found |= set(statement.names)
+        elif point.index not in inside:
+            for head in heads(statement):
+                for node in ast.walk(head):
+                    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                        found |= {name.id for name in free_reads(node)}
+    return found
+
+
+def region_carried(flow: FunctionFlow, statements: Sequence[ast.stmt]) -> set[str]:
+    """Names whose values the statements leave for their own next round."""
     inside = set(points_in(flow, statements))
-    round_ = set(points_in(flow, [loop]))
-    found: dict[str, None] = {}
-    for index in sorted(inside):
-        for name in flow.cfg.points[index].reads:
-            for definition in flow.defuse.reaching(name):
-                at = _point_of(flow, definition)
-                if at in round_ and not _reaches_without(flow, at, index, _head(flow, loop)):
-                    found.setdefault(name.id)
-    return list(found)
+    names = {d.name for index in inside for d in flow.cfg.points[index].definitions}
+    return {
+        name
+        for name in names
+        if any(_point_of(flow, d) in inside for d in flow.defuse.reaching_at(statements[0], name))
+    }
 
 
 def may_move(
@@ -95,10 +175,6 @@ def may_move(
     return yes()
 
 
-def _is_in(flow: FunctionFlow, definition: Definition, inside: set[int]) -> bool:
-    return _point_of(flow, definition) in inside
-
-
 def _point_of(flow: FunctionFlow, definition: Definition) -> int:
     points = flow.cfg.points_of(definition.statement)
     return points[-1].index if points else flow.cfg.entry
@@ -106,22 +182,3 @@ def _point_of(flow: FunctionFlow, definition: Definition) -> int:
 
 def _read_in(flow: FunctionFlow, read: ast.Name, inside: set[int]) -> bool:
     return any(read in flow.cfg.points[index].reads for index in inside)
-
-
-def _head(flow: FunctionFlow, loop: ast.stmt) -> int:
-    return flow.cfg.points_of(loop)[-1].index
-
-
-def _reaches_without(flow: FunctionFlow, start: int, end: int, barrier: int) -> bool:
-    """A way from one point to another that does not begin the next round."""
-    pending = list(flow.cfg.points[start].after)
-    seen: set[int] = set()
-    while pending:
-        index = pending.pop()
-        if index == end:
-            return True
-        if index in seen or index == barrier:
-            continue
-        seen.add(index)
-        pending += flow.cfg.points[index].after
-    return False

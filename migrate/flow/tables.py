@@ -26,7 +26,7 @@ MAYBE_SAME = frozenset(
 # The tensor itself on one device.
 SAME = frozenset({"contiguous", "cpu", "cuda", "pin_memory", "requires_grad_", "detach_"})
 # A tensor and an array of numpy over one memory.
-NUMPY = frozenset({"from_numpy", "numpy"})
+NUMPY = frozenset({"as_tensor", "from_numpy", "numpy"})
 # Attributes that share memory with their owner.
 SHARED_ATTRIBUTES = frozenset({"data", "T", "mT", "H", "mH", "real", "imag"})
 # Attributes of tensors that are no memory at all.
@@ -36,6 +36,7 @@ PLAIN_ATTRIBUTES = frozenset(
 # They end in an underscore and change no element.
 NOT_IN_PLACE = frozenset(
     {"requires_grad_", "retain_grad_", "share_memory_", "detach_", "rename_", "names_", "_"}
+    | {"unscale_"}  # changes gradients
 )
 # Layers that return what they are given, or a view of it.
 SAME_LAYERS = frozenset({"torch.nn.Identity"})
@@ -56,6 +57,8 @@ IDEMPOTENT = frozenset({"relu", "relu6", "hardtanh", "hardsigmoid_", "abs", "cla
 }
 # Methods of Python's containers that put their arguments into the receiver.
 STORING = frozenset({"append", "add", "insert", "extend", "update", "setdefault", "appendleft"})
+# Methods of Python's containers that take items out.
+REMOVING = frozenset({"pop", "popleft", "popitem", "clear", "remove", "discard"})
 # Methods that hand out what the receiver holds.
 HOLDING = frozenset(
     """

@@ -137,7 +137,7 @@ def _calls_for_each(call: cst.Call) -> bool:
     values = call.args[0].value if len(call.args) == 1 else None
     if not isinstance(values, cst.ListComp | cst.GeneratorExp):
         return False
-    return any(isinstance(node, ast.Call) for node in ast.walk(ast.parse(code(values.elt))))
+    return any(isinstance(node, ast.Call) for node in ast.walk(ast.parse(f"({code(values.elt)})")))
 
 
 def _is_comprehension(call: cst.Call) -> bool:

@@ -55,15 +55,24 @@ def _reasons(code: str, context: Context) -> dict[str, str]:
     kinds = by_syntax()
     for function in functions:
         for met in limits_met(function):
-            if met.limit.port == "pynative" and type(met.node) not in kinds:
+            # What a lowering pass left is what it could not prove.
+            left = met.limit.port in ("pynative", "lower") and met.limit.message
+            if left and type(met.node) not in kinds:
                 found.setdefault(function.qualified, met.message)
     _add_shared_attributes(functions, found)
     for function in compiled_functions(SourceText(code), {}, _as_ported(compiled)):
         for node in function.nodes:
             row = kinds.get(type(node))
-            if row is not None:
+            if row is not None and not _is_leftover(node):
                 found.setdefault(_as_source(function.qualified), row.message)
     return found
+
+
+def _is_leftover(node: ast.AST) -> bool:
+    """`import torch` for a use that was left: its own finding says that it cannot run."""
+    return isinstance(node, ast.Import) and all(
+        alias.name.partition(".")[0] in ("torch", "torchvision") for alias in node.names
+    )
 
 
 def _add_shared_attributes(functions: list[CompiledFunction], found: dict[str, str]) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from migrate.pipeline.context import Context, is_module_value
-from migrate.resolve.values import UNKNOWN, Instance, ProjectModule, options_of
+from migrate.pipeline.context import Context
+from migrate.resolve.members import is_module_value
+from migrate.resolve.values import UNKNOWN, Instance, ProjectModule, is_tensor, options_of
 from migrate.syntax.ast_index import nodes_of
-from migrate.syntax.import_planner import HELPER_MODULE
+from migrate.syntax.helper_import import helper_alias
 
 HELPER = "watched_settings"
 # Of an optimizer's group; the learning rate is a Parameter, and no constant.
@@ -39,7 +40,7 @@ def with_helper_import(
 ) -> str:
     """The code with the import of the helper module, which it may not need for anything else."""
     tree = ast.parse(code)
-    if helpers or _imports_helpers(tree):
+    if helpers or helper_alias(tree):
         return code
     after = 0
     if ast.get_docstring(tree, clean=False) is not None:
@@ -52,15 +53,6 @@ def with_helper_import(
         after = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     note = f"  # noqa: F401 ({reason})"
     return "\n".join([*lines[:after], f"{helper_import}{note}", *lines[after:]])
-
-
-def _imports_helpers(tree: ast.Module) -> bool:
-    """Whether an earlier port has put the import there."""
-    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
-        named = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
-        if any(name.rpartition(".")[2] == HELPER_MODULE for name in named):
-            return True
-    return False
 
 
 def _built_here(context: Context) -> Collection[ast.AST]:
@@ -89,10 +81,24 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
         place = node.value
         if isinstance(place, ast.Attribute):
             return is_module_value(context.type(place.value))
-        return is_module_value(context.type(place))
+        return is_module_value(context.type(place)) or _is_configuration(place, context)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
         return node.attr not in _STATE_OF_TENSORS and _may_be_network(node.value, context)
     return False
+
+
+def _is_configuration(place: ast.expr, context: Context) -> bool:
+    """`cfg["scale"] = 3.0` of a dictionary or a list that a network was made with."""
+    if not isinstance(place, ast.Name) or is_tensor(context.type(place)):
+        return False
+    return any(
+        is_module_value(context.type(call))
+        and any(
+            isinstance(part, ast.Name) and part.id == place.id
+            for part in (*call.args, *(keyword.value for keyword in call.keywords))
+        )
+        for call in nodes_of(context.tree, ast.Call)
+    )
 
 
 def _may_be_network(receiver: ast.expr, context: Context) -> bool:

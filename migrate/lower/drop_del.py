@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 
 from migrate.lower.function import CompiledFunction, Line
-from migrate.lower.kinds import kind_of, only_here
+from migrate.lower.kinds import kind_of, only_here, pair_names
 from migrate.pipeline import becomes, declare, same
 from migrate.syntax.edits import Piece
 
@@ -52,7 +52,7 @@ def _line(target: ast.expr, function: CompiledFunction) -> Line | None:
     if not only_here(name, function):
         return None
     if kind == "dict":
-        key, value = function.fresh("key"), function.fresh("value")
+        key, value = pair_names(function)
         pairs = f"{{{key}: {value} for {key}, {value} in {name}.items() if {key} != "
         return [f"{name} = ", pairs, target.slice, "}"]
     if kind != "list":

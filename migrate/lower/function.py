@@ -15,7 +15,7 @@ from migrate.syntax.edits import Edit, Piece, SourceText
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
-_STEP = "    "
+STEP = "    "
 Node = TypeVar("Node", bound=ast.AST)
 Line = Sequence[Piece] | str
 
@@ -93,7 +93,7 @@ class CompiledFunction:
             if number:
                 pieces.append(f"\n{indent}")
             parts = [line] if isinstance(line, str) else list(line)
-            pieces += [p.replace("\t", _STEP) if isinstance(p, str) else p for p in parts]
+            pieces += [p.replace("\t", STEP) if isinstance(p, str) else p for p in parts]
         self.edits.append(self.source.replace(statement, *pieces))
 
     def remove_statement(self, statement: ast.stmt) -> None:
@@ -107,24 +107,25 @@ class CompiledFunction:
             last = (self.source.text + "\n").index("\n", end) + 1
             self.edits.append(Edit(first, last, ()))
 
-    def shifted(self, statements: Sequence[ast.stmt]) -> Piece:
-        """Whole statements, one step further in."""
-        start = self.source.span(statements[0])[0]
-        first = self.source.text.rfind("\n", 0, start) + 1
-        end = self.source.span(statements[-1])[1]
-        end = (self.source.text + "\n").index("\n", end)
-        strings = [
-            range(node.lineno + 1, (node.end_lineno or 0) + 1)
+    def indented(self, statements: Sequence[ast.stmt], steps: int = 1) -> list[Edit]:
+        """Whole statements, so many steps further in; what is known of their parts stays known."""
+        strings = {
+            line
             for statement in statements
             for node in ast.walk(statement)
-            if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno
+            if isinstance(node, ast.Constant | ast.JoinedStr)
+            for line in range(node.lineno + 1, (node.end_lineno or 0) + 1)
+        }
+        first, last = statements[0].lineno, statements[-1].end_lineno or 0
+        first = min([first, *(d.lineno for d in getattr(statements[0], "decorator_list", ()))])
+        while first > 1 and self.source.lines[first - 2].lstrip().startswith("#"):
+            first -= 1  # what is said of the first statement
+        return [
+            Edit(start, start, (STEP * steps,))
+            for line in range(first, last + 1)
+            if line not in strings and self.source.lines[line - 1].strip()
+            for start in [self.source.offset(line, 0)]
         ]
-        line = self.source.line_of(first)
-        shifted = []
-        for number, text in enumerate(self.source.text[first:end].split("\n"), line):
-            inside = any(number in lines for lines in strings)
-            shifted.append(text if inside or not text.strip() else _STEP + text)
-        return "\n".join(shifted)
 
     def own_lines(self, statement: ast.stmt) -> Iterator[Edit]:
         """Line breaks around the statements of a block that share a line."""
@@ -132,8 +133,8 @@ class CompiledFunction:
         parent = self.parents[statement]
         indent = self.source.indent_of(block[0])
         start = self.source.span(block[0])[0]
-        if isinstance(parent, ast.stmt) and not self._begins_line(block[0]):
-            indent = self.source.indent_of(parent) + _STEP
+        if isinstance(parent, ast.stmt) and not self.begins_line(block[0]):
+            indent = self.source.indent_of(parent) + STEP
             colon = self.source.text.rindex(":", 0, start) + 1
             yield Edit(colon, start, (f"\n{indent}",))
         for left, right in pairwise(block):
@@ -141,7 +142,7 @@ class CompiledFunction:
             if "\n" not in self.source.text[end:begin]:
                 yield Edit(end, begin, (f"\n{indent}",))
 
-    def _begins_line(self, statement: ast.stmt) -> bool:
+    def begins_line(self, statement: ast.stmt) -> bool:
         start = self.source.span(statement)[0]
         return not self.source.text[self.source.text.rfind("\n", 0, start) + 1 : start].strip()
 

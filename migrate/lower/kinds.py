@@ -47,7 +47,9 @@ def bound_values(name: str, function: CompiledFunction) -> Iterator[ast.expr | N
             yield None
         elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
             statement = function.parents.get(node)
-            if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+            if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
+                yield None  # `kept = skips = []`
+            elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr):
                 yield statement.value
             elif isinstance(statement, ast.Tuple):
                 yield _of_tuple(node, statement, function)
@@ -92,3 +94,17 @@ def is_whole(node: ast.expr, function: CompiledFunction) -> bool:
         option in (INT, BOOL) or (isinstance(option, Known) and type(option.value) is int)
         for option in options
     )
+
+
+def pair_names(function: CompiledFunction) -> tuple[str, str]:
+    """For the variables of a comprehension over a dict: names that the function does not read."""
+    inside = {
+        part
+        for node in function.of_kind(ast.DictComp)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name)
+    }
+    taken = {node.id for node in function.of_kind(ast.Name) if node not in inside}
+    taken |= {node.arg for node in ast.walk(function.node) if isinstance(node, ast.arg)}
+    key, value = (name if name not in taken else f"each_{name}" for name in ("key", "value"))
+    return key, value

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from migrate.lower.function import CompiledFunction
+from migrate.lower.inline_partials import partials
 from migrate.lower.late_closures import late_captures
 from migrate.lower.limits import Limit, by_syntax, limits
+from migrate.lower.list_methods import METHODS
+from migrate.lower.packed_uses import packed_uses
 from migrate.resolve.members import class_is_module
 from migrate.resolve.values import External, ListOf, ProjectClass, is_tensor, options_of
 
-_CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "sort", "update"})
+_CHANGES = METHODS - {"copy"} | {"append", "clear", "pop", "update"}
 # Python's own sources of change: compiled code sees what they gave the first time.
 _FROZEN = ("random.", "numpy.random.", "time.time", "time.perf_counter", "datetime.datetime.now")
 _COLLECTIONS = ("collections.defaultdict", "collections.deque", "collections.Counter")
@@ -44,6 +47,10 @@ def limits_met(function: CompiledFunction) -> Iterator[Met]:
     if any(isinstance(node, ast.FunctionDef | ast.Lambda) for node in function.nodes):
         for inner, _ in late_captures(function):
             yield Met(inner, rows["stored-closure"], "inner function")
+    for statement, name, _ in partials(function):
+        yield Met(statement, rows["partial-keywords"], f"{name}(...), a functools.partial,")
+    for node in packed_uses(function):
+        yield Met(node, rows["packed-sequence"], "packed sequence")
 
 
 def _loop(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:
@@ -105,7 +112,11 @@ def _change(method: ast.Attribute, function: CompiledFunction) -> tuple[str, str
         return None
     if method.attr == "pop" and kinds == {"dict"}:
         return "dict-pop", "dict.pop()"
-    return _changed(place, f"{ast.unparse(place)}.{method.attr}()", function)
+    what = f"{ast.unparse(place)}.{method.attr}()"
+    found = _changed(place, what, function)
+    if found is None and "list" in kinds and method.attr in METHODS:
+        return "list-methods", what
+    return found
 
 
 def _changed(place: ast.expr, what: str, function: CompiledFunction) -> tuple[str, str] | None:

@@ -36,7 +36,7 @@ def loop_else(function: CompiledFunction) -> None:
         if not loop.orelse:
             continue
         breaks = list(_breaks(loop.body))
-        crowded = [s for s in [loop, *breaks, *loop.orelse[:1]] if not _begins_line(s, function)]
+        crowded = [s for s in [loop, *breaks, *loop.orelse[:1]] if not function.begins_line(s)]
         if crowded:
             function.edits += list(function.own_lines(crowded[0]))
             return
@@ -71,12 +71,6 @@ def _outdent(
         if source.lines[line - 1].startswith(inner):
             at = source.offset(line, 0)
             function.edits.append(Edit(at + len(indent), at + len(inner), ()))
-
-
-def _begins_line(statement: ast.stmt, function: CompiledFunction) -> bool:
-    line = function.source.lines[statement.lineno - 1]
-    start = function.source.span(statement)[0] - function.source.offset(statement.lineno, 0)
-    return not line[:start].strip()
 
 
 def _breaks(block: list[ast.stmt]) -> Iterator[ast.Break]:

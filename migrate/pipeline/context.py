@@ -13,14 +13,15 @@ from migrate.flow import Flow
 from migrate.flow.answer import Verdict
 from migrate.flow.compiled import compiled_in, definitions
 from migrate.resolve import FileResolution, Usage
-from migrate.resolve.hierarchy import is_module
 from migrate.resolve.interpreter import Interpreter
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules
-from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, SuperOf, Value, options_of
+from migrate.resolve.values import UNKNOWN, ProjectClass, Value
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.table import Table
 from migrate.table.helper_pieces import HelperIndex
+
+MARKER = "# ms-migrate:"
 
 
 @dataclass(slots=True)
@@ -42,10 +43,12 @@ class Context:
     ported: int = 0
     generated: dict[str, str] = field(default_factory=dict)  # helper name -> source made from a row
     usages: dict[ast.AST, Usage] = field(init=False)
-    forwards: set[ast.AST] = field(init=False)  # FunctionDefs that become construct
     module_classes: dict[ast.AST, ProjectClass] = field(init=False)
+    _forwards: frozenset[ast.AST] = field(init=False)
     _compiled: dict[str, Verdict] | None = None
     _compiled_nodes: frozenset[ast.AST] | None = None
+    snapshots: list[tuple[str, str]] | None = None  # the text after each pass, for a report
+    lowered_names: frozenset[str] = frozenset()  # read by the source before it was lowered
     plan: str = ""  # of its training steps, for --explain-plan
     interpreter: Interpreter | None = None
     # Lines that are rewritten although nothing of torch is named there: `x += 1` of a tensor.
@@ -57,12 +60,16 @@ class Context:
         scope = self.resolution.scope
         classes = scope.classes if scope else []
         self.module_classes = {cls.node: cls for cls in classes if class_is_module(cls)}
-        self.forwards = {
+        self._forwards = frozenset(
             item
             for cls in self.module_classes.values()
             for item in cls.node.body
             if isinstance(item, ast.FunctionDef) and item.name == "forward"
-        }
+        )
+
+    def becomes_construct(self, function: ast.AST | None) -> bool:
+        """Whether it is the forward of a Module; what is compiled is another question."""
+        return function in self._forwards
 
     def compiled(self) -> dict[str, Verdict]:
         """The functions of the file that are compiled, or may be, by their dotted names."""
@@ -125,19 +132,7 @@ class Context:
         return finding
 
 
-def is_module_value(value: Value) -> bool:
-    """An instance of an nn.Module, or super() in one."""
-    for option in options_of(value):
-        if isinstance(option, SuperOf) and class_is_module(option.cls):
-            return True
-        if isinstance(option, Instance):
-            cls = option.cls
-            if class_is_module(cls) if isinstance(cls, ProjectClass) else is_module(cls):
-                return True
-    return False
-
-
 def marker(finding: Finding) -> str:
     """The comment that stands above code that could not be ported."""
-    text = f"# ms-migrate: {finding.code} {finding.message}"
+    text = f"{MARKER} {finding.code} {finding.message}"
     return " ".join(f"{text}; {finding.next_step}".split() if finding.next_step else text.split())

@@ -1,12 +1,12 @@
 """How a pass is declared: in a module of its own, whose file name is the pass's name.
 
     @declare(
-        phase="graph_mode",
-        unit="function",
+        phase="lower",
+        unit="lowering",
         after={"continue_to_if": "statements that it moves into a branch bind names there"},
         examples=[becomes(before, after)],
     )
-    def init_branch_vars(function, text): ...
+    def init_variables(function): ...
 
 The module's docstring says why the pass exists. `after` names the passes that must run before this
 one, each with its reason. The examples are its tests and its documentation.
@@ -26,7 +26,6 @@ UNITS = {
     "lowering": "each function that Graph mode compiles, as typed source",
     "module": "the libcst tree of a file",
     "node": "the nodes of the one walk over a file, by their kinds",
-    "function": "each function that Graph mode compiles",
     "text": "the text of a ported file",
 }
 # Facts that a pass may ask for, and the phase that provides them.
@@ -34,6 +33,7 @@ FACTS = {
     "usages": ("resolve", "uses of torch's API, with their arguments bound"),
     "types": ("resolve", "the abstract value of each expression"),
     "classes": ("resolve", "the classes of the project and their bases"),
+    "definitions": ("flow", "which definitions of a name reach a read of it"),
     "aliases": ("flow", "which names may hold the same tensor"),
     "effects": ("flow", "which parameters a function mutates"),
     "gradients": ("flow", "which values carry gradients"),

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate.flow.names import reads
+from migrate.flow.parameter_use import runs_forward
 from migrate.pipeline.context import Context
-from migrate.plan.names import reads
-from migrate.plan.parameters import runs_forward
 from migrate.plan.training_step import Plans, TrainingStep
 
 _WIDTH = 72
@@ -16,11 +16,10 @@ _WIDTH = 72
 
 def explain_plans(plans: Plans, context: Context) -> str:
     """All steps of a file, in the order of their backward passes; empty if there are none."""
-    steps = [step for block in plans.by_block.values() for step in block]
-    steps.sort(key=lambda step: step.backward.statement.lineno)
+    steps = sorted(plans.steps, key=lambda step: step.backward.statement.lineno)
     parts = [_explain(step, plans, context) for step in steps]
     if plans.taped:
-        taped = [(step, kind) for kind, step, _ in plans.statements.values() if kind == "taped"]
+        taped = [(step, kind) for kind, step, _ in plans.roles.values() if kind == "taped"]
         lines = sorted({step.backward.statement.lineno for step, _ in taped})
         parts += [
             f"line {line}: gradients are recorded while the program runs (helpers.backward): the "
@@ -37,7 +36,7 @@ def _explain(step: TrainingStep, plans: Plans, context: Context) -> str:
     rows = [("weights", step.weights)]
     rows += [("step", row) for row in _statements(step, context)]
     rows += [("in front", f"{_line(s)}: its result is detached") for s in step.detached]
-    rows += [("behind", f"{_line(s)}{_renames(step, s)}") for s in step.later]
+    rows += [("behind", f"{_line(s)}{_renames(step, s)}") for s in step.deferred]
     rows.append(("inputs", ", ".join(step.parameters) or "none"))
     rows.append(("results", ", ".join([_loss(step), *_results(step)])))
     rows.append(("place", _place(step)))
@@ -59,7 +58,7 @@ def _statements(step: TrainingStep, context: Context) -> list[str]:
     bound: set[str] = set()
     for statement in step.region:
         results = sorted(reads(statement) & bound)
-        if runs_forward(statement, context):
+        if runs_forward(statement, context.flow):
             reason = "uses parameters"
         elif results:
             reason = f"reads {', '.join(results)}, computed in the step"
@@ -109,7 +108,7 @@ def _gradients(step: TrainingStep) -> str:
 def _clipping(step: TrainingStep, plans: Plans) -> list[str]:
     return [
         "all gradients of the step" if not detail else "those of the parameters that are listed"
-        for kind, owner, detail in plans.statements.values()
+        for kind, owner, detail in plans.roles.values()
         if owner is step and kind.startswith("clip_")
     ]
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from migrate.flow import FunctionFlow
+from migrate.flow.blocks import Home, innermost_loop, outermost_loop, statements_below
+from migrate.flow.names import binds
 from migrate.pipeline.context import Context
-from migrate.plan.names import binds, innermost_loop, outermost_loop, statements_below
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN, Instance, Value, options_of
 
@@ -17,7 +20,7 @@ CLIPS = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Backward:
     """One `loss.backward()`."""
 
@@ -40,105 +43,69 @@ class Backward:
         )
 
 
-@dataclass(slots=True)
+class StepCall(NamedTuple):
+    """`optimizer.step()`, `scaler.step(optimizer)`, `model.zero_grad()`, a clipping, ..."""
+
+    statement: ast.stmt
+    call: ast.Call
+    name: str  # the optimizer as it is written; the receiver of a zero_grad; how it clips
+    scaler: str = ""
+
+
+@dataclass(slots=True, eq=False)
 class Calls:
     """What a function's own body holds of training steps."""
 
+    flow: FunctionFlow
     backwards: list[Backward] = field(default_factory=list)
-    steps: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)  # optimizer's source
-    zeros: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)
-    clips: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)
-    scaled_steps: list[tuple[ast.stmt, ast.Call, str, str]] = field(default_factory=list)
-    unscales: list[tuple[ast.stmt, ast.Call, str]] = field(default_factory=list)
+    steps: list[StepCall] = field(default_factory=list)
+    zeros: list[StepCall] = field(default_factory=list)
+    clips: list[StepCall] = field(default_factory=list)
+    unscales: list[StepCall] = field(default_factory=list)
     loops_over_optimizers: bool = False
 
+    @property
+    def statements(self) -> set[ast.stmt]:
+        """All of them but the backward passes."""
+        groups = (self.steps, self.zeros, self.clips, self.unscales)
+        return {one.statement for group in groups for one in group}
 
-def find_calls(body: list[ast.stmt], context: Context) -> Calls:
+    @property
+    def optimizers(self) -> list[str]:
+        return list(dict.fromkeys(one.name for one in self.steps))
+
+    def zeroed_optimizer(self, zero: StepCall) -> str:
+        """Whose gradients a zero_grad clears: its own, or, for a model's, those of the backward
+        pass that comes next.
+        """
+        if zero.name in self.optimizers:
+            return zero.name
+        follows = self.flow.cfg.follows
+        after = [b for b in self.backwards if follows(zero.statement, b.statement)]
+        return (after or self.backwards)[0].optimizer
+
+
+def find_calls(home: Home, context: Context) -> Calls:
     """All training calls in a function's own body, in source order."""
-    found = Calls()
-    for block, statement in statements_below(body):
+    found = Calls(context.flow.function(home))
+    for block, statement in statements_below(home.body):
         call = _call_of(statement)
         if call is None or not isinstance(call.func, ast.Attribute | ast.Name):
             continue
         usage = context.usage(call.func)
         if usage is not None and usage.api in CLIPS:
-            found.clips.append((statement, call, CLIPS[usage.api]))
+            found.clips.append(StepCall(statement, call, CLIPS[usage.api]))
         elif isinstance(call.func, ast.Attribute):
             _sort_method(found, block, statement, call, call.func, context)
-    _keep_optimizers(found, context)
-    _leave_loops_over_optimizers(found, body)
+    _drop_schedulers(found, context)
+    _leave_loops_over_optimizers(found, home.body)
     for backward in found.backwards:
-        backward.optimizer = _next_optimizer(backward, found, body)
-        names = _stepping_with(backward, found, body)
+        backward.optimizer = _next_optimizer(backward, found, home.body)
+        names = _stepping_with(backward, found, home.body)
         if len(names) > 1:
             backward.optimizer, *rest = names
             backward.others = tuple(rest)
     return found
-
-
-def _leave_loops_over_optimizers(found: Calls, body: list[ast.stmt]) -> None:
-    """`for o in optimizers: o.step()`: each takes its gradients from its parameters."""
-    passing = {
-        statement
-        for statement, _, name in (*found.steps, *found.zeros)
-        if isinstance(loop := innermost_loop(body, statement), ast.For)
-        and name.partition(".")[0].partition("[")[0] in binds(loop.target)
-        and not any(b.statement in set(ast.walk(loop)) for b in found.backwards)
-    }
-    found.loops_over_optimizers = any(s in passing for s, _, _ in found.steps)
-    found.steps = [entry for entry in found.steps if entry[0] not in passing]
-    found.zeros = [entry for entry in found.zeros if entry[0] not in passing]
-
-
-def _stepping_with(backward: Backward, calls: Calls, body: list[ast.stmt]) -> list[str]:
-    """`loss.backward(); encoder_optimizer.step(); decoder_optimizer.step()`: all that step between
-    the backward passes here and the next ones.
-    """
-    steps = [(s.lineno, n) for s, _, n in calls.steps if not _is_in_loop_apart(s, backward, body)]
-    steps += [
-        (s.lineno, n)
-        for s, _, _, n in calls.scaled_steps
-        if not _is_in_loop_apart(s, backward, body)
-    ]
-    line = backward.statement.lineno
-    after = [entry for entry in sorted(steps) if entry[0] > line]
-    if not after:
-        return []
-    following = [b.statement.lineno for b in calls.backwards if b.statement.lineno > after[0][0]]
-    end = min(following, default=10**9)
-    names = dict.fromkeys(name for at, name in after if at < end)
-    if len(names) > 1 and _in_branches(body, [s for s, _, n in calls.steps if n in names]):
-        return []
-    return list(names)
-
-
-def _in_branches(body: list[ast.stmt], steps: list[ast.stmt]) -> bool:
-    """`if phase: a.step() else: b.step()`: one of them steps, not both."""
-    for _, statement in statements_below(body):
-        if isinstance(statement, ast.If):
-            inside = [
-                {id(inner) for _, inner in statements_below(branch)}
-                for branch in (statement.body, statement.orelse)
-            ]
-            if all(any(id(step) in branch for step in steps) for branch in inside):
-                return True
-    return False
-
-
-def _next_optimizer(backward: Backward, calls: Calls, body: list[ast.stmt]) -> str:
-    """The optimizer that steps next after this backward pass, or again before it."""
-    steps = [(s, name) for s, _, name in calls.steps]
-    steps += [(s, name) for s, _, _, name in calls.scaled_steps]
-    line = backward.statement.lineno
-    # A step in a loop that the backward pass is not in belongs to another one.
-    lines = [(s.lineno, n) for s, n in steps if not _is_in_loop_apart(s, backward, body)]
-    after = [entry for entry in lines if entry[0] > line]
-    return min(after or lines, default=(0, ""))[1]
-
-
-def _is_in_loop_apart(step: ast.stmt, backward: Backward, body: list[ast.stmt]) -> bool:
-    loop = outermost_loop(body, step)
-    return loop is not None and outermost_loop(body, backward.statement) is not loop
 
 
 def _call_of(statement: ast.stmt) -> ast.Call | None:
@@ -163,15 +130,15 @@ def _sort_method(
             scaler, bare = _unscaled(receiver)
             found.backwards.append(Backward(statement, block, call, receiver, bare, scaler))
     elif name == "zero_grad":
-        found.zeros.append((statement, call, ast.unparse(receiver)))
+        found.zeros.append(StepCall(statement, call, ast.unparse(receiver)))
     elif name == "step" and len(call.args) == 1 and isinstance(statement, ast.Expr):
-        found.scaled_steps.append(
-            (statement, call, ast.unparse(receiver), ast.unparse(call.args[0]))
-        )
+        optimizer = ast.unparse(call.args[0])
+        found.steps.append(StepCall(statement, call, optimizer, ast.unparse(receiver)))
     elif name == "step" and not call.args:
-        found.steps.append((statement, call, ast.unparse(receiver)))
+        found.steps.append(StepCall(statement, call, ast.unparse(receiver)))
     elif name == "unscale_" and len(call.args) == 1:
-        found.unscales.append((statement, call, ast.unparse(receiver)))
+        optimizer = ast.unparse(call.args[0])
+        found.unscales.append(StepCall(statement, call, optimizer, ast.unparse(receiver)))
 
 
 def _unscaled(loss: ast.expr) -> tuple[str, ast.expr]:
@@ -186,22 +153,93 @@ def _unscaled(loss: ast.expr) -> tuple[str, ast.expr]:
     return "", loss
 
 
-def _keep_optimizers(found: Calls, context: Context) -> None:
-    """A scheduler's step() is none of ours: keep receivers that are optimizers, by type or by
-    use.
-    """
+def _drop_schedulers(found: Calls, context: Context) -> None:
+    """A scheduler steps as well: only optimizers count, by their type or by their use."""
     scalers = {backward.scaler for backward in found.backwards if backward.scaler}
-    found.scaled_steps = [entry for entry in found.scaled_steps if entry[2] in scalers]
-    found.unscales = [entry for entry in found.unscales if entry[2] in scalers]
-    zeroed = {name for _, _, name in found.zeros}
-    kept = []
-    for statement, call, name in found.steps:
-        assert isinstance(call.func, ast.Attribute)
-        kind = context.type(call.func.value)
-        known = _is_a(kind, OPTIMIZER)
-        if known or (kind is UNKNOWN and (name in zeroed or "opt" in name.lower())):
-            kept.append((statement, call, name))
-    found.steps = kept
+    found.unscales = [one for one in found.unscales if one.scaler in scalers]
+    zeroed = {one.name for one in found.zeros}
+
+    def counts(one: StepCall) -> bool:
+        if one.scaler:
+            return one.scaler in scalers
+        assert isinstance(one.call.func, ast.Attribute)
+        kind = context.type(one.call.func.value)
+        named = one.name in zeroed or "opt" in one.name.lower()
+        return _is_a(kind, OPTIMIZER) or (kind is UNKNOWN and named)
+
+    found.steps = list(filter(counts, found.steps))
+
+
+def _leave_loops_over_optimizers(found: Calls, body: list[ast.stmt]) -> None:
+    """`for o in optimizers: o.step()`: each takes its gradients from its parameters."""
+    passing = {
+        one.statement
+        for one in (*found.steps, *found.zeros)
+        if not one.scaler
+        and isinstance(loop := innermost_loop(body, one.statement), ast.For)
+        and one.name.partition(".")[0].partition("[")[0] in binds(loop.target)
+        and not any(b.statement in set(ast.walk(loop)) for b in found.backwards)
+    }
+    found.loops_over_optimizers = any(one.statement in passing for one in found.steps)
+    found.steps = [one for one in found.steps if one.statement not in passing]
+    found.zeros = [one for one in found.zeros if one.statement not in passing]
+
+
+# Order -------------------------------------------------------------------------------------------
+
+
+def _next_optimizer(backward: Backward, calls: Calls, body: list[ast.stmt]) -> str:
+    """The optimizer that steps next after this backward pass, or, in a loop, before it."""
+    steps = _in_same_loop(backward, calls, body)
+    after = _first([s for s in steps if _follows(backward, s, calls)], calls)
+    return after.name if after is not None else next((s.name for s in steps), "")
+
+
+def _stepping_with(backward: Backward, calls: Calls, body: list[ast.stmt]) -> list[str]:
+    """`loss.backward(); encoder_optimizer.step(); decoder_optimizer.step()`: all that step between
+    the backward passes here and the next ones.
+    """
+    order = calls.flow.cfg
+    after = [s for s in _in_same_loop(backward, calls, body) if _follows(backward, s, calls)]
+    first = _first(after, calls)
+    if first is None:
+        return []
+    next_ones = [b for b in calls.backwards if order.follows(first.statement, b.statement)]
+    here = [s for s in after if not any(order.follows(b.statement, s.statement) for b in next_ones)]
+    names = list(dict.fromkeys(s.name for s in here))
+    if len(names) > 1 and _are_alternatives(here, calls):
+        return []
+    return names
+
+
+def _first(steps: list[StepCall], calls: Calls) -> StepCall | None:
+    """The step that no other one comes before."""
+    follows = calls.flow.cfg.follows
+    return next(
+        (s for s in steps if not any(follows(o.statement, s.statement) for o in steps)), None
+    )
+
+
+def _follows(backward: Backward, step: StepCall, calls: Calls) -> bool:
+    return calls.flow.cfg.follows(backward.statement, step.statement)
+
+
+def _in_same_loop(backward: Backward, calls: Calls, body: list[ast.stmt]) -> list[StepCall]:
+    """A step in a loop that the backward pass is not in belongs to another one."""
+    loop = outermost_loop(body, backward.statement)
+    return [s for s in calls.steps if outermost_loop(body, s.statement) in (None, loop)]
+
+
+def _are_alternatives(steps: list[StepCall], calls: Calls) -> bool:
+    """`if phase: a.step() else: b.step()`: one of them steps, not both."""
+    follows = calls.flow.cfg.follows
+    return any(
+        one.name != other.name
+        and not follows(one.statement, other.statement)
+        and not follows(other.statement, one.statement)
+        for one in steps
+        for other in steps
+    )
 
 
 def _is_a(value: Value, base: str) -> bool:

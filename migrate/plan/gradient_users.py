@@ -9,17 +9,17 @@ import builtins
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from migrate.flow.blocks import outermost_loop, statements_below
+from migrate.flow.models import models_called
+from migrate.flow.names import binds, reads
+from migrate.flow.parameter_use import is_parameter
+from migrate.flow.project_flags import reads_gradients
 from migrate.pipeline.context import Context
 from migrate.plan.find import CLIPS, Backward, Calls
-from migrate.plan.mode import models_called
-from migrate.plan.names import binds, outermost_loop, reads, statements_below
-from migrate.plan.parameters import is_parameter
-from migrate.plan.project_flags import reads_gradients
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
+from migrate.resolve.values import UNKNOWN
 from migrate.syntax.ast_index import nodes_of
-
-Home = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) -> bool:
@@ -30,18 +30,21 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
     apart |= any(backward.others for one in calls for backward in one.backwards)
     apart |= gradients_cross_functions(context.modules.project) or _clips_apart(calls, context)
     apart |= any(one.loops_over_optimizers for one in calls)
-    here = any(is_gradient(node, context) for node in nodes_of(tree, ast.Attribute))
+    here = any(
+        is_gradient(node, context) or _may_be_gradient(node, context)
+        for node in nodes_of(tree, ast.Attribute)
+    )
     return apart or here or reads_gradients(context.modules.project, context.resolution.source)
 
 
 def _clips_apart(calls: Sequence[Calls], context: Context) -> bool:
     """Clipping inside of an expression: `norms.append(clip_grad_norm_(...))`."""
-    claimed = {call.func for one in calls for _, call, _ in one.clips if one.backwards}
+    claimed = {clip.call.func for one in calls for clip in one.clips if one.backwards}
     return any(u.api in CLIPS and key not in claimed for key, u in context.usages.items())
 
 
 def _steps(calls: Calls) -> bool:
-    return bool(calls.steps or calls.scaled_steps)
+    return bool(calls.steps)
 
 
 def is_gradient(node: ast.AST, context: Context) -> bool:
@@ -50,6 +53,17 @@ def is_gradient(node: ast.AST, context: Context) -> bool:
         isinstance(node, ast.Attribute)
         and node.attr == "grad"
         and is_parameter(context.type(node.value))
+    )
+
+
+def _may_be_gradient(node: ast.Attribute, context: Context) -> bool:
+    """`net.layer1.weight.grad`, of which nothing is known; not a function called grad."""
+    return (
+        node.attr == "grad"
+        and context.usage(node) is None
+        and context.type(node) is UNKNOWN
+        and context.type(node.value) is UNKNOWN
+        and node not in {call.func for call in nodes_of(context.tree, ast.Call)}
     )
 
 
@@ -70,9 +84,9 @@ def trained_in(parts: Sequence[ast.AST], context: Context) -> str:
     short_lived = {
         name for node in nodes if isinstance(node, ast.comprehension) for name in binds(node.target)
     }
-    if any(model.partition(".")[0] in short_lived for model in models_called(calls, context)):
+    if any(model.partition(".")[0] in short_lived for model in models_called(calls, context.flow)):
         return ""  # `[net(x) for net in nets]`: no name for their parameters
-    lists = [f"{model}.trainable_params()" for model in models_called(calls, context)]
+    lists = [f"{model}.trainable_params()" for model in models_called(calls, context.flow)]
     if len(lists) < 2:
         return lists[0] if lists else ""
     return f"[{', '.join(f'*{one}' for one in lists)}]"
@@ -157,7 +171,7 @@ def are_unused(
     context: Context,
 ) -> bool:
     """Whether the gradients of these models end here."""
-    if calls.steps or calls.scaled_steps or calls.zeros or calls.clips or calls.unscales:
+    if calls.statements:
         return False
     statements = [statement for _, statement in statements_below(body)]
     # A model from outside of the loop comes by again what stands in front of backward().
@@ -169,7 +183,7 @@ def are_unused(
     holders = _holders(statements, running, context)
     if any(holders & _from_outside(statement) for statement in statements):
         return False
-    later = [s for s in statements if s.lineno > backward.statement.lineno]
+    later = [s for s in statements if calls.flow.cfg.follows(backward.statement, s)]
     return not any(_looks_into(statement, holders) for statement in later)
 
 

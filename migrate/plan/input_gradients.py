@@ -9,34 +9,24 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate.pipeline.context import Context, is_module_value
+from migrate.flow import FunctionFlow
+from migrate.flow.blocks import Home
+from migrate.flow.events import Definition, reads_in
+from migrate.flow.gradient import gradient_reads
+from migrate.flow.names import binds, reads
+from migrate.flow.parameter_use import is_parameter
+from migrate.flow.region import points_in, region_inputs
+from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
-from migrate.plan.gradient_users import Home
-from migrate.plan.interface import in_order
-from migrate.plan.names import (
-    binds,
-    changes,
-    reads,
-    reads_before_binding,
-    statements_below,
-)
-from migrate.plan.parameters import is_parameter
-from migrate.plan.slice import gradient_reads, leaves
-from migrate.resolve.values import (
-    External,
-    ProjectClass,
-    ProjectFunction,
-    ProjectModule,
-    options_of,
-)
+from migrate.plan.interface import is_code, names_called
+from migrate.plan.slice import leaves
 
 GRAD = "torch.autograd.grad"
-_CODE = (External, ProjectClass, ProjectFunction, ProjectModule)
 _IGNORED = frozenset({"retain_graph", "only_inputs"})
 _PARAMETERS = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class InputGradients:
     """Gradients of one output for some inputs, and the function that is differentiated."""
 
@@ -45,14 +35,16 @@ class InputGradients:
     outputs: ast.expr
     inputs: list[str]
     region: list[ast.stmt]  # becomes the body of the function
-    later: list[ast.stmt]  # stood between and looks at results: goes behind
+    deferred: list[ast.stmt]  # stood between and looks at results: goes behind
     place: ast.stmt  # where the gradients are computed
     others: list[str]  # what else the function is given
     kept: list[str]  # values of the region that are used outside
     start: ast.expr | None = None  # the gradient of the outputs, where it is not one
     create_graph: ast.expr | None = None
     dropped: list[ast.stmt] = field(default_factory=list)  # `x.requires_grad_()` has no use here
-    reads: dict[int, int] = field(default_factory=dict)  # `x.grad` -> which of the inputs
+    reads: dict[ast.AST | None, int] = field(
+        default_factory=dict
+    )  # `x.grad` -> which of the inputs
     function_name: str = "outputs_of"
     gradients_name: str = ""
 
@@ -122,43 +114,52 @@ def plan_gradients(
     context: Context,
 ) -> InputGradients:
     """The function of the inputs that a call of autograd.grad, or of backward(), asks for."""
+    flow = context.flow.function(home)
     at = block.index(statement)
     switched = [s for s in block[:at] if switches(s, inputs)]
-    if start is not None and is_ones(start, home.body):
+    if start is not None and is_ones(start, flow):
         start = None
     bare = summed(outputs) if start is None else outputs
-    region = _region(bare, inputs, block[:at], switched)
+    region = _region(bare, inputs, block[:at], switched, flow)
     if not region and not gradient_reads(bare) & set(inputs):
         raise not_in_reach()
-    if any(leaves(one) for one in region):
+    if any(leaves(one) for one in region) or _are_linked(inputs, block[:at], flow):
         raise not_in_reach()
-    if any(changes(one) & set(inputs) for one in region):
+    if any(flow.names.changes(one) & set(inputs) for one in region):
         raise Refusal(
             "an input is given another value on the way to the output",
             "use another name for what is computed from it",
             "MS408",
         )
-    bound = {name for one in region for name in changes(one)}
-    place, later = _place(region, statement, block, bound, [bare, start], switched)
-    outside = [s for _, s in statements_below(home.body) if not _is_inside(s, region)]
-    used = {name for s in outside for name in _own_reads(s, node)}
+    ends = [bare] if start is None else [bare, start]
+    place, deferred = _place(region, statement, block, ends, switched, flow)
     first = {bare.id} if isinstance(bare, ast.Name) and start is None else set()
-    whole: list[ast.stmt] = [*region, ast.Expr(bare)]
-    if start is not None:
-        whole.append(ast.Expr(start))
     return InputGradients(
         node,
         statement,
         bare,
         inputs,
         region,
-        later,
+        deferred,
         place,
-        _others(whole, inputs, home, context),
-        kept=[name for name in in_order(bound, region) if name in used - first],
+        _others(region, ends, inputs, flow, context),
+        kept=[name for name in _read_outside(region, node, flow) if name not in first],
         start=start,
         dropped=switched,
     )
+
+
+def _are_linked(inputs: list[str], before: list[ast.stmt], flow: FunctionFlow) -> bool:
+    """`h = x * 2` on the way: a function of both would not know that h depends on x."""
+    for name in inputs:
+        carried = {name}
+        bound = max((i for i, s in enumerate(before) if name in binds(s)), default=-1)
+        for statement in before[bound + 1 :]:
+            if reads(statement) & carried:
+                carried |= flow.names.changes(statement)
+        if carried & set(inputs) - {name}:
+            return True
+    return False
 
 
 def switches(statement: ast.stmt, inputs: list[str]) -> bool:
@@ -174,28 +175,28 @@ def switches(statement: ast.stmt, inputs: list[str]) -> bool:
 
 
 def _region(
-    outputs: ast.expr, inputs: list[str], before: list[ast.stmt], switched: list[ast.stmt]
+    outputs: ast.expr,
+    inputs: list[str],
+    before: list[ast.stmt],
+    switched: list[ast.stmt],
+    flow: FunctionFlow,
 ) -> list[ast.stmt]:
     """The statements through which the outputs depend on the inputs."""
     needed = reads(outputs) - set(inputs)
-    start = max((i for i, s in enumerate(before) if binds(s) & set(inputs)), default=-1) + 1
-    if len(inputs) > 1:  # the first one may be used before the last one is there
-        firsts = [
-            max((i for i, s in enumerate(before) if name in binds(s)), default=-1)
-            for name in inputs
-        ]
-        start = min(firsts) + 1
+    # With several inputs the first one may be used before the last one is there.
+    firsts = [
+        max((i for i, s in enumerate(before) if name in binds(s)), default=-1) for name in inputs
+    ]
     chain = []
-    for statement in reversed(before[start:]):
-        skipped = any(statement is one for one in switched)
-        if not skipped and changes(statement) & needed:
+    for statement in reversed(before[min(firsts) + 1 :]):
+        if statement not in switched and flow.names.changes(statement) & needed:
             chain.append(statement)
             needed |= reads(statement) - set(inputs)
     carried, found = set(inputs), []
     for statement in reversed(chain):
         if gradient_reads(statement) & carried:
             found.append(statement)
-            carried |= changes(statement)
+            carried |= flow.names.changes(statement)
     return found
 
 
@@ -203,83 +204,74 @@ def _place(
     region: list[ast.stmt],
     statement: ast.stmt,
     block: list[ast.stmt],
-    bound: set[str],
-    wanted: list[ast.expr | None],
+    ends: list[ast.expr],
     switched: list[ast.stmt],
+    flow: FunctionFlow,
 ) -> tuple[ast.stmt, list[ast.stmt]]:
     """Where the gradients can be computed, and what must then go behind."""
     if not region:
         return statement, []
-    first, end = block.index(region[0]), block.index(statement)
-    between = [s for s in block[first:end] if not any(s is one for one in (*region, *switched))]
+    changes = flow.names.changes
+    order = {one: index for index, one in enumerate(block)}
+    bound = {name for one in region for name in changes(one)}
+    read = {name for one in (*region, *ends) for name in reads(one)}
+    span = block[order[region[0]] : order[statement]]
+    between = [s for s in span if s not in region and s not in switched]
     looking = [s for s in between if reads(s) & bound]
-    read = {name for one in region for name in reads(one)}
-    read |= {name for one in wanted if one is not None for name in reads(one)}
-    place = statement
-    if looking:
-        place = region[-1]
-        last = block.index(place)
-        behind = [s for s in between if block.index(s) > last]
-        if any(changes(s) & read for s in behind):
-            raise not_in_reach()  # the outputs need what is computed from the region's values
-    later = [s for s in looking if block.index(s) < block.index(place)]
-    if any(changes(s) & read for s in between if s not in later and _follows(s, region, block)):
-        raise not_in_reach()  # an earlier statement of the region read another value
-    if any(changes(s) & read for s in later):
+    place = region[-1] if looking else statement
+    # The outputs need what is computed from the region's values.
+    behind = [s for s in between if looking and order[s] > order[place]]
+    deferred = [s for s in looking if order[s] < order[place]]
+    # An earlier statement of the region has read another value.
+    overwriting = [
+        s
+        for s in between
+        if s not in deferred
+        and any(changes(s) & reads(one) for one in region if order[one] < order[s])
+    ]
+    if any(changes(s) & read for s in (*behind, *overwriting, *deferred)):
         raise not_in_reach()
-    return place, later
+    return place, deferred
 
 
-def _follows(statement: ast.stmt, region: list[ast.stmt], block: list[ast.stmt]) -> bool:
-    """Whether it changes what a statement of the region in front of it has read."""
-    at = block.index(statement)
-    return any(changes(statement) & reads(one) for one in region if block.index(one) < at)
+def _read_outside(region: list[ast.stmt], call: ast.Call, flow: FunctionFlow) -> list[str]:
+    """Names bound in the region whose values are read elsewhere, the call itself left out."""
+    inside = points_in(flow, region)
+    own = {n for i in inside for n in flow.cfg.points[i].reads} | set(ast.walk(call))
+    found: dict[str, None] = {}
+    for index in inside:
+        for definition in flow.cfg.points[index].definitions:
+            lasting = definition.name in flow.defuse.captured
+            if lasting or any(read not in own for read in flow.defuse.uses(definition)):
+                found.setdefault(definition.name)
+    return list(found)
 
 
-def _is_inside(statement: ast.stmt, region: list[ast.stmt]) -> bool:
-    return any(statement is inner for one in region for inner in ast.walk(one))
-
-
-def _own_reads(statement: ast.stmt, call: ast.Call) -> set[str]:
-    """Names that a statement looks at, its blocks and the call itself left out."""
-    found: set[str] = set()
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        for child in ast.iter_child_nodes(node):
-            if child is call:
-                continue
-            if isinstance(child, ast.stmt) and not isinstance(
-                statement, ast.FunctionDef | ast.ClassDef
-            ):
-                continue
-            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
-                found.add(child.id)
-            pending.append(child)
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-        found.add(statement.target.id)
-    return found
-
-
-def _others(parts: list[ast.stmt], inputs: list[str], home: Home, context: Context) -> list[str]:
+def _others(
+    region: list[ast.stmt],
+    ends: list[ast.expr],
+    inputs: list[str],
+    flow: FunctionFlow,
+    context: Context,
+) -> list[str]:
     """Values from around that the function computes with: compiled, they must be handed in."""
+    parts: list[ast.AST] = [*region, *ends]
     nodes = [node for part in parts for node in ast.walk(part)]
-    called = {n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    code = {
-        node.id
-        for node in nodes
-        if isinstance(node, ast.Name)
-        and (
-            is_module_value(context.type(node))
-            or any(isinstance(kind, _CODE) for kind in options_of(context.type(node)))
-        )
-    }
-    local = {name for statement in home.body for name in binds(statement)}
-    local |= {
-        node.arg for node in ast.walk(getattr(home, "args", home)) if isinstance(node, ast.arg)
-    }
-    rest = called | code | set(inputs) | {"self", "cls"}
-    return [n for n in reads_before_binding(parts) if n in local and n not in rest]
+    code = {n.id for n in nodes if isinstance(n, ast.Name) and is_code(n, context)}
+    rest = names_called(parts) | code | set(inputs) | {"self", "cls"}
+    bound = {name for one in region for name in binds(one)}
+    free = dict.fromkeys(region_inputs(flow, region))
+    free |= dict.fromkeys(n for end in ends for n in _in_order(end) if n not in bound)
+    return [n for n in free if n not in rest and _is_local(n, flow)]
+
+
+def _in_order(node: ast.AST) -> list[str]:
+    return list(dict.fromkeys(name.id for name in reads_in(node)))
+
+
+def _is_local(name: str, flow: FunctionFlow) -> bool:
+    """A variable of the function: no import, and nothing from outside."""
+    return any(d.kind != "import" for d in flow.defuse.definitions(name))
 
 
 _ONES = frozenset({"ones", "ones_like", "new_ones"})
@@ -289,18 +281,22 @@ _SAME_VALUES = frozenset(
 )
 
 
-def is_ones(value: ast.expr, body: list[ast.stmt]) -> bool:
+def is_ones(value: ast.expr, flow: FunctionFlow) -> bool:
     """`torch.ones_like(d)`, `Variable(torch.ones(n, 1), requires_grad=False)`, a variable that
-    was given one of them and nothing else.
+    holds one of them and nothing else.
     """
+    return _is_ones(value, flow, set())
+
+
+def _is_ones(value: ast.expr, flow: FunctionFlow, seen: set[Definition]) -> bool:
     if isinstance(value, ast.Constant):
         return value.value is None
     if isinstance(value, ast.List | ast.Tuple):
-        return all(is_ones(part, body) for part in value.elts)
+        return all(_is_ones(part, flow, seen) for part in value.elts)
     if isinstance(value, ast.IfExp):
-        return is_ones(value.body, body) and is_ones(value.orelse, body)
+        return _is_ones(value.body, flow, seen) and _is_ones(value.orelse, flow, seen)
     if isinstance(value, ast.Name):
-        return _is_bound_to_ones(value.id, body)
+        return _holds_ones(value, flow, seen)
     if not isinstance(value, ast.Call):
         return False
     function = value.func
@@ -308,42 +304,27 @@ def is_ones(value: ast.expr, body: list[ast.stmt]) -> bool:
     if name in _ONES:
         return True
     if name == "Variable" and value.args:
-        return is_ones(value.args[0], body)
-    if name == "fill_" and len(value.args) == 1:
-        return isinstance(value.args[0], ast.Constant) and value.args[0].value == 1
-    if (name == "full" and len(value.args) > 1) or (name == "full_like" and len(value.args) > 1):
-        return isinstance(value.args[1], ast.Constant) and value.args[1].value == 1
+        return _is_ones(value.args[0], flow, seen)
+    if name in ("fill_", "full", "full_like"):
+        filler = value.args[-1 if name == "fill_" else 1 :]
+        return bool(filler) and isinstance(filler[0], ast.Constant) and filler[0].value == 1
     return (
         name in _SAME_VALUES
         and isinstance(function, ast.Attribute)
-        and is_ones(function.value, body)
+        and _is_ones(function.value, flow, seen)
     )
 
 
-def _is_bound_to_ones(name: str, body: list[ast.stmt]) -> bool:
-    giving = [s for _, s in statements_below(body) if not _blocks(s) and name in _touched(s)]
-    return bool(giving) and all(
-        isinstance(s, ast.Assign)
-        and all(isinstance(target, ast.Name) for target in s.targets)
-        and (is_ones(s.value, [other for other in giving if other is not s]))
-        for s in giving
+def _holds_ones(name: ast.Name, flow: FunctionFlow, seen: set[Definition]) -> bool:
+    """Every definition that the read may see gives it ones, and nothing writes to it."""
+    definitions = [d for d in flow.defuse.reaching(name) if d not in seen]
+    seen |= set(definitions)
+    body: list[ast.stmt] = getattr(flow.node, "body", [])
+    if any(name.id in flow.names.mutates(statement) for statement in body):
+        return False
+    return bool(flow.defuse.reaching(name)) and all(
+        d.value is not None and _is_ones(d.value, flow, seen) for d in definitions
     )
-
-
-def _blocks(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If | ast.With | ast.Try)
-
-
-def _touched(statement: ast.stmt) -> set[str]:
-    """Names that it binds, or whose value it may change."""
-    found = binds(statement)
-    for node in ast.walk(statement):
-        root = node.value if isinstance(node, ast.Subscript | ast.Attribute) else None
-        changed = isinstance(getattr(node, "ctx", None), ast.Store)
-        in_place = isinstance(node, ast.Attribute) and node.attr.endswith("_")
-        if isinstance(root, ast.Name) and (changed or in_place):
-            found.add(root.id)
-    return found
 
 
 def summed(outputs: ast.expr) -> ast.expr:

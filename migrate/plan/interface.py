@@ -1,4 +1,4 @@
-"""What goes into a forward function, and what comes out: data, code, and the order of names."""
+"""What goes into a forward function, and what comes out: data, code, results, earlier values."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from migrate.pipeline.context import Context, is_module_value
+from migrate.flow import FunctionFlow
+from migrate.flow.blocks import Home, Loop
+from migrate.flow.names import binds, reads
+from migrate.flow.region import (
+    points_in,
+    region_carried,
+    region_inputs,
+    region_outputs,
+    surely_binds,
+)
+from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward
-from migrate.plan.names import binds, changes, reads
+from migrate.resolve.members import is_module_value
 from migrate.resolve.values import (
     External,
     ProjectClass,
@@ -22,6 +32,100 @@ from migrate.resolve.values import (
 _CODE = (External, ProjectClass, ProjectFunction, ProjectModule)
 
 
+class Interface:
+    """The parameters and results of the function that the statements of a step become."""
+
+    def __init__(
+        self,
+        backward: Backward,
+        region: list[ast.stmt],
+        deferred: list[ast.stmt],
+        home: Home,
+        context: Context,
+    ) -> None:
+        self.backward, self.region, self.home, self.context = backward, region, home, context
+        self.flow = context.flow.function(home)
+        self.whole = [*region, backward.statement]
+        self.inputs = region_inputs(self.flow, self.whole, moved=deferred)
+
+    def code(self, weights: str) -> set[str]:
+        """Names of networks and functions: part of the step, not of its data."""
+        networks = names_called([*self.region, self.backward.loss])
+        code = {name for name in self.inputs if name in networks or self._is_code(name)}
+        return code | reads(ast.parse(weights))
+
+    def _is_code(self, name: str) -> bool:
+        """Modules, functions, classes and imports stay in the closure."""
+        return any(
+            isinstance(node, ast.Name) and node.id == name and is_code(node, self.context)
+            for part in (*self.region, self.backward.loss)
+            for node in ast.walk(part)
+        )
+
+    def parameters(self, code: set[str], loop: Loop | None) -> list[str]:
+        """Inputs that differ from one call to the next: what the loop around binds or writes to;
+        without a loop, what the function has computed before or was given.
+        """
+        if loop is not None:
+            changing = binds(loop) | self.flow.names.writes(loop)
+        else:
+            changing = self.flow.defuse.bound_before(self.backward.statement)
+            if not isinstance(self.home, ast.Module):
+                parts = [*self.region, self.backward.loss]
+                changing |= data_arguments(self.home.args, parts, self.context)
+        return [name for name in self.inputs if name in changing and name not in code]
+
+    def outputs(self, parameters: list[str]) -> list[str]:
+        """What the region binds and other statements, or its own next round, read."""
+        if not self.region:
+            return []
+        read = region_outputs(self.flow, self.region, besides=[self.backward.statement])
+        carried = region_carried(self.flow, self.region) & set(parameters)
+        order = _bound_in_order(self.flow, self.region)
+        return [name for name in order if name in carried or name in read]
+
+    def passed_by(self, parameters: list[str], outputs: list[str]) -> list[str]:
+        """What only one branch of the region binds has its old value in the other one."""
+        if not self.region:
+            return []
+        surely = {name for s in self.region for name in surely_binds(self.flow, s)}
+        surely |= reads(self.backward.bare)
+        rest = [name for name in outputs if name not in {*surely, *parameters}]
+        return [n for n in rest if self.flow.defuse.reaching_at(self.region[0], n)]
+
+    def unbound(self, parameters: list[str]) -> dict[ast.stmt, list[str]]:
+        """Inputs that some way to the step does not bind, by the statement in front of which they
+        become None.
+        """
+        found: dict[ast.stmt, list[str]] = {}
+        for name in parameters:
+            if any(map(self.flow.defuse.maybe_unbound, self._reads_of(name))):
+                first = next(s for s in self.home.body if name in binds(s))
+                found.setdefault(first, []).append(name)
+        return found
+
+    def _reads_of(self, name: str) -> list[ast.Name]:
+        points = points_in(self.flow, self.whole)
+        return [r for index in points for r in self.flow.cfg.points[index].reads if r.id == name]
+
+    def is_maybe_unbound(self, name: str) -> bool:
+        """Some way leads to backward() past no statement that binds the name."""
+        return self.flow.defuse.maybe_unbound_at(self.backward.statement, name)
+
+
+def _bound_in_order(flow: FunctionFlow, region: Sequence[ast.stmt]) -> list[str]:
+    inner = [node for statement in region for node in ast.walk(statement)]
+    points = [p for node in inner for p in flow.cfg.points_of(node)]
+    points.sort(key=lambda point: point.index)
+    return list(dict.fromkeys(d.name for point in points for d in point.definitions))
+
+
+def is_code(name: ast.Name, context: Context) -> bool:
+    """A network, a function, a class or an import: no data."""
+    kind = context.type(name)
+    return is_module_value(kind) or any(isinstance(option, _CODE) for option in options_of(kind))
+
+
 def names_called(parts: list[ast.AST]) -> set[str]:
     """Names that are called as they stand: networks and losses, never data."""
     return {
@@ -32,7 +136,9 @@ def names_called(parts: list[ast.AST]) -> set[str]:
     }
 
 
-def data_arguments(arguments: ast.arguments, region: list[ast.stmt], context: Context) -> set[str]:
+def data_arguments(
+    arguments: ast.arguments, region: Sequence[ast.AST], context: Context
+) -> set[str]:
     """Parameters of the function that the region only passes on or computes with: data, not
     code.
     """
@@ -46,20 +152,6 @@ def data_arguments(arguments: ast.arguments, region: list[ast.stmt], context: Co
             if isinstance(head, ast.Name) and not is_tensor(context.type(head)):
                 code.add(head.id)
     return names - code - {"self"}
-
-
-def is_code(name: str, region: list[ast.stmt], backward: Backward, context: Context) -> bool:
-    """Modules, functions, classes and imports stay in the closure."""
-    return any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and (
-            is_module_value(context.type(node))
-            or any(isinstance(kind, _CODE) for kind in options_of(context.type(node)))
-        )
-        for part in (*region, backward.loss)
-        for node in ast.walk(part)
-    )
 
 
 def changed_in_part(region: list[ast.stmt], parameters: list[str], context: Context) -> list[str]:
@@ -77,15 +169,6 @@ def changed_in_part(region: list[ast.stmt], parameters: list[str], context: Cont
             ):
                 found[root.id] = None
     return list(found)
-
-
-def in_order(bound: set[str], region: list[ast.stmt]) -> list[str]:
-    order: dict[str, None] = {}
-    for statement in region:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in bound:
-                order[node.id] = None
-    return list(order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +197,7 @@ class Versions:
 
 
 def find_versions(
+    flow: FunctionFlow,
     statements: Sequence[ast.stmt],
     region: Sequence[ast.stmt],
     deferred: Sequence[ast.stmt],
@@ -126,17 +210,18 @@ def find_versions(
     for index, statement in enumerate(statements):
         if statement in region:
             before = statement
-            for name in changes(statement):
+            for name in flow.names.changes(statement):
                 current.pop(name, None)
         elif statement in deferred:
             after = [one for one in statements[index + 1 :] if one in region]
-            names = _rename(statement, after, before, current, versions, taken)
+            names = _rename(flow, statement, after, before, current, versions, taken)
             if names:
                 versions.renames[statement] = names
     return versions
 
 
 def _rename(
+    flow: FunctionFlow,
     statement: ast.stmt,
     after: Sequence[ast.stmt],
     before: ast.stmt | None,
@@ -144,11 +229,11 @@ def _rename(
     versions: Versions,
     taken: set[str],
 ) -> dict[str, str]:
-    bound_later = {name for one in after for name in changes(one)}
+    bound_later = {name for one in after for name in flow.names.changes(one)}
     names: dict[str, str] = {}
     for name in sorted(reads(statement)):
         if name in bound_later and name not in current and before is not None:
-            copied = any(name in _changed_in_place(one) for one in after)
+            copied = any(name in _changed_in_place(flow, one) for one in after)
             current[name] = _fresh(name, taken)
             snapshot = Snapshot(name, current[name], copied)
             versions.snapshots.setdefault(before, []).append(snapshot)
@@ -169,14 +254,14 @@ def _rename(
     return names
 
 
-def _changed_in_place(statement: ast.stmt) -> set[str]:
+def _changed_in_place(flow: FunctionFlow, statement: ast.stmt) -> set[str]:
     """`x[i] = v`, `x.add_(v)`; `x += v`, which is in place in Graph mode."""
     augmented = {
         node.target.id
         for node in ast.walk(statement)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
     }
-    return (changes(statement) - binds(statement)) | augmented
+    return flow.names.mutates(statement) - binds(statement) | augmented
 
 
 def _fresh(name: str, taken: set[str]) -> str:

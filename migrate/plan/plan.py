@@ -1,67 +1,39 @@
-"""Plan a training step: which statements become the forward function, what goes in, what comes
-out.
-"""
+"""Plan the training steps of a file: find, slice, interface, place."""
 
 from __future__ import annotations
 
 import ast
 
+from migrate.flow.blocks import Home, own_calls
+from migrate.flow.models import models_called
+from migrate.flow.names import binds, reads
+from migrate.flow.parameter_use import may_use_parameters, runs_forward
+from migrate.flow.project_flags import adds_groups, sets_requires_grad
+from migrate.flow.region import surely_binds
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
-from migrate.plan.contributors import (
-    may_reach,
-    optimizers_reached,
-    passes_by,
-    trained_models,
-    zeroed_optimizer,
-)
 from migrate.plan.find import Backward, Calls, find_calls
 from migrate.plan.gradient_users import (
-    Home,
     are_unused,
     gradients_cross_functions,
     keeps_gradients,
     trained_in,
 )
 from migrate.plan.input_gradients import GRAD
-from migrate.plan.interface import (
-    Versions,
-    changed_in_part,
-    data_arguments,
-    find_versions,
-    in_order,
-    is_code,
-    names_called,
-)
-from migrate.plan.mode import Switches, models_called, own_calls, plan_modes
-from migrate.plan.names import (
-    behind,
-    binds,
-    bound_anew,
-    bound_before,
-    changes_of_tensors,
-    contains,
-    innermost_loop,
-    loop_bodies,
-    outermost_loop,
-    own_reads,
-    reads,
-    reads_before_binding,
-    statements_below,
+from migrate.plan.interface import Interface, Versions, changed_in_part, find_versions
+from migrate.plan.mode import Switches, plan_modes
+from migrate.plan.optimizers import may_reach, optimizers_reached, trained_models
+from migrate.plan.place import (
+    assign_roles,
+    is_cleared_each_time,
+    is_settled,
+    name_step,
+    sharing,
     step_loop,
+    surrounding_loop,
 )
-from migrate.plan.parameters import may_use_parameters, runs_forward
-from migrate.plan.project_flags import adds_groups, sets_requires_grad
-from migrate.plan.slice import (
-    around,
-    bound_by,
-    detached,
-    find_region,
-    flowing,
-    leaves,
-    surely_binds,
-)
-from migrate.plan.statement_roles import assign_statements
+from migrate.plan.recorded import asks_tensors, flag_record, leaves_apart
+from migrate.plan.slice import Slicer, around, leaves
 from migrate.plan.tape_fallback import plan_taped
 from migrate.plan.tensor_gradients import plan_tensor_gradients
 from migrate.plan.training_step import Plans, TrainingStep
@@ -73,92 +45,103 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     homes: list[Home] = [tree]
     homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
     plans = Plans()
-    if "backward" not in _attributes(tree) and not any(
-        usage.api == GRAD for usage in context.usages.values()
-    ):
+    if not _has_gradients(tree, context) and asks_tensors(tree, context, []) is None:
         plans.switches = plan_modes(tree, homes, set(), context)
         # Gradients that another file computes lie at the parameters.
         plans.on_parameters = plans.accumulates = gradients_cross_functions(context.modules.project)
         return plans
-    calls_of = {id(home): find_calls(home.body, context) for home in homes}
+    calls_of = {home: find_calls(home, context) for home in homes}
     plans.gradients = plan_tensor_gradients(homes, calls_of, context, taken)
+    recorded = asks_tensors(tree, context, plans.gradients)
+    recorded = recorded or leaves_apart(tree, list(calls_of.values()), context)
     models = trained_models(tree)
-    for home in homes:
-        _note_others(calls_of[id(home)], home, models, context)
-    training = {id(home) for home in homes if calls_of[id(home)].backwards}
+    for calls in calls_of.values():
+        _note_others(calls, models, context)
+    training: set[ast.AST] = {home for home, calls in calls_of.items() if calls.backwards}
     plans.switches = plan_modes(tree, homes, training, context)
     plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
     plans.models = models
-    refused: dict[int, Refusal] = {}
-    for home in homes:
-        calls = calls_of[id(home)]
-        siblings: list[TrainingStep] = []
-        for backward in calls.backwards:
-            try:
-                freed = _freed(siblings, backward)
-                on_parameters = plans.on_parameters
-                planner = StepPlanner(backward, calls, home, context, on_parameters, freed, taken)
-                plan = planner.plan()
-            except Refusal as refusal:
-                refused[id(backward)] = refusal
-                continue
-            plan.may_freeze = sets_requires_grad(context.modules.project)
-            plan.instead = _other_branch(plan, siblings)
-            _name(plan, siblings, taken)
-            _flag_shared(plan, siblings, context)
-            siblings.append(plan)
-            plans.by_block.setdefault(id(backward.block), []).append(plan)
-            assign_statements(plan, calls, plans)
-            plans.accumulates |= plan.accumulates
-        if siblings:
-            siblings[0].switched = plans.switches.of_home.get(id(home), [])
-    if not refused:
+    refused: dict[ast.stmt, Refusal] = {}
+    for home, calls in calls_of.items():
+        refused |= _plan_home(home, calls, plans, context, taken)
+    if not refused and recorded is None:
         return plans
-    taped = _taped(homes, calls_of, refused, plans.switches, context)
-    # A gradient that is differentiated again is no part of a record.
-    taped.gradients = [p for p in plans.gradients if p.create_graph is None]
-    return taped
+    if recorded is not None and not refused:
+        flag_record(recorded, context)
+    calls_of = {home: find_calls(home, context) for home in homes}
+    return _taped(calls_of, refused, plans.switches, context)
 
 
-def _note_others(calls: Calls, home: Home, models: dict[str, set[str]], context: Context) -> None:
-    """Other optimizers that step with the gradients of a backward pass."""
-    special = {id(statement) for statement in _special_statements(calls)}
+def _has_gradients(tree: ast.Module, context: Context) -> bool:
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "backward"
+        for node in nodes_of(tree, ast.Attribute)
+    ) or any(usage.api == GRAD for usage in context.usages.values())
+
+
+def _plan_home(
+    home: Home, calls: Calls, plans: Plans, context: Context, taken: set[str]
+) -> dict[ast.stmt, Refusal]:
+    """Plan the backward passes of one function; those that are refused, with the reason."""
+    siblings: list[TrainingStep] = []
+    refused: dict[ast.stmt, Refusal] = {}
     for backward in calls.backwards:
-        names = optimizers_reached(backward, calls, home, models)
+        planner = StepPlanner(
+            backward, calls, home, context, plans.on_parameters, _freed(siblings, backward), taken
+        )
+        try:
+            step = planner.plan()
+        except Refusal as refusal:
+            refused[backward.statement] = refusal
+            continue
+        step.may_freeze = sets_requires_grad(context.modules.project)
+        step.instead = _other_branch(step, siblings)
+        name_step(step, siblings, taken)
+        _flag_shared(step, siblings, context)
+        siblings.append(step)
+        plans.steps.append(step)
+        assign_roles(step, calls, plans)
+        plans.accumulates |= step.accumulates
+    if siblings:
+        siblings[0].switched = plans.switches.of_home.get(home, [])
+    return refused
+
+
+def _note_others(calls: Calls, models: dict[str, set[str]], context: Context) -> None:
+    """Other optimizers that step with the gradients of a backward pass."""
+    for backward in calls.backwards:
+        names = optimizers_reached(backward, calls, models)
         if len(names) < 2:
             continue
         at = backward.block.index(backward.statement)
-        region, _ = find_region(backward, backward.block, at, special, calls, context, set())
-        parts = [*region, backward.bare]
-        parts = [part for part in parts if part not in detached(backward.loss, region)]
+        slicer = Slicer(backward, calls, context, set())
+        region, _ = slicer.slice(backward.block, at)
+        apart = slicer.detached(region)
+        parts = [part for part in (*region, backward.bare) if part not in apart]
         found = [name for name in names if may_reach(name, parts, models)]
-        if backward.optimizer in found:
-            found.remove(backward.optimizer)
-        backward.others = tuple(found)
+        backward.others = tuple(name for name in found if name != backward.optimizer)
 
 
 def _taped(
-    homes: list[Home],
-    calls_of: dict[int, Calls],
-    refused: dict[int, Refusal],
+    calls_of: dict[Home, Calls],
+    refused: dict[ast.stmt, Refusal],
     switches: Switches,
     context: Context,
 ) -> Plans:
     """One step that is no function makes the whole file take its gradients from a record."""
     plans = Plans(taped=True, accumulates=True, on_parameters=True, switches=switches)
-    for home in homes:
-        plan = plan_taped(plans, calls_of[id(home)], refused, context)
+    for home, calls in calls_of.items():
+        step = plan_taped(plans, calls, refused, context)
         # There is no forward function in front of which a model could be switched.
-        switches.all_cells |= plan is not None and bool(switches.of_home.get(id(home)))
+        switches.all_cells |= step is not None and bool(switches.of_home.get(home))
     return plans
 
 
-def _flag_shared(plan: TrainingStep, siblings: list[TrainingStep], context: Context) -> None:
+def _flag_shared(step: TrainingStep, siblings: list[TrainingStep], context: Context) -> None:
     """Two losses that share a forward pass: each forward function computes it for itself."""
-    others = [other for other in siblings if other is not plan.instead]
-    before = {id(statement) for other in others for statement in other.region}
-    for statement in plan.region:
-        if id(statement) in before and runs_forward(statement, context):
+    before = {s for other in siblings if other is not step.instead for s in other.region}
+    for statement in step.region:
+        if statement in before and runs_forward(statement, context.flow):
             context.flag(
                 statement,
                 "MS408",
@@ -167,24 +150,25 @@ def _flag_shared(plan: TrainingStep, siblings: list[TrainingStep], context: Cont
             )
 
 
-def _freed(siblings: list[TrainingStep], backward: Backward) -> set[int]:
-    """Statements through which an earlier backward pass has gone: torch has let go of that graph,
+def _freed(siblings: list[TrainingStep], backward: Backward) -> set[ast.stmt]:
+    """Statements through which an earlier backward pass has gone: torch has dropped that graph,
     and what they computed is data from there on.
     """
     return {
-        id(statement)
-        for plan in siblings
-        if not plan.backward.retains and plan.backward.block is backward.block
-        for statement in flowing(plan.backward.loss, plan.region)
+        statement
+        for step in siblings
+        if not step.backward.retains and step.backward.block is backward.block
+        for statement in step.flowing
     }
 
 
-def _attributes(tree: ast.Module) -> set[str]:
-    return {node.attr for node in nodes_of(tree, ast.Attribute)}
+def _other_branch(step: TrainingStep, siblings: list[TrainingStep]) -> TrainingStep | None:
+    """The step that is taken where this one is not: it stands in the same `if`."""
+    return next((s for s in siblings if s.guard is not None and s.guard is step.guard), None)
 
 
 class StepPlanner:
-    """Plans one backward pass: slice, interface, place."""
+    """Plans one backward pass."""
 
     def __init__(
         self,
@@ -193,32 +177,33 @@ class StepPlanner:
         home: Home,
         context: Context,
         on_parameters: bool,
-        freed: set[int],
+        freed: set[ast.stmt],
         taken: set[str],
     ) -> None:
-        self.backward, self.calls, self.context = backward, calls, context
-        self.home, self.body = home, home.body
-        self.on_parameters, self.freed, self.taken = on_parameters, freed, taken
+        self.backward, self.calls, self.home, self.context = backward, calls, home, context
+        self.on_parameters, self.taken = on_parameters, taken
+        self.flow = calls.flow
+        self.slicer = Slicer(backward, calls, context, freed)
         self.block = backward.block
         self.guard: ast.If | None = None  # decides whether there is a backward pass at all
 
     def plan(self) -> TrainingStep:
-        backward = self.backward
+        backward, home = self.backward, self.home
         self._check_call()
         unused = self._is_unused()
         region, deferred = self._slice()
-        apart = detached(backward.loss, region)
+        apart = self.slicer.detached(region)
         region = [statement for statement in region if statement not in apart]
         self._check_region(region)
-        weights = self._weights(region)
+        interface = Interface(backward, region, deferred, home, self.context)
+        weights = self._weights(interface)
         versions = self._versions(region, deferred)
-        inputs = reads_before_binding([*region, ast.Expr(backward.loss)])
-        code = self._code(inputs, region, weights)
-        loop = step_loop(self.body, backward.statement, code)
-        parameters = self._parameters(inputs, code, region, loop)
-        outputs = self._outputs(parameters, region, loop)
-        parameters += self._kept_by_branches(parameters, outputs, region)
-        sharing = self._sharing(loop)
+        code = interface.code(weights)
+        loop = step_loop(home, backward, code)
+        parameters = interface.parameters(code, loop)
+        outputs = interface.outputs(parameters)
+        parameters += interface.passed_by(parameters, outputs)
+        together = sharing(backward, self.calls, home, loop, self.guard)
         return TrainingStep(
             backward,
             backward.optimizer,
@@ -228,20 +213,20 @@ class StepPlanner:
             parameters,
             [*outputs, *versions.names],
             anchor=loop or (region[0] if region else backward.statement),
-            accumulates=not unused and self._accumulates(len(sharing) > 1),
-            unconditional=self._is_unconditional(loop),
-            owns_store=self.on_parameters or sharing[0] is backward,
+            accumulates=not unused and self._accumulates(len(together) > 1),
+            owns_store=self.on_parameters or together[0] is backward,
             loop=loop,
-            near=loop or innermost_loop(self.body, backward.statement),
-            host=self.guard,
+            near=surrounding_loop(home, backward, loop),
+            guard=self.guard,
             on_parameters=self.on_parameters,
             unused=unused,
             detached=apart,
+            flowing=self.slicer.flowing(region),
             versions=versions,
             running=self._running(region),
-            unbound=self._unbound(parameters),
+            unbound=interface.unbound(parameters),
             copied=changed_in_part(region, parameters, self.context),
-            settled=self._is_settled(loop),
+            settled=is_settled(self.guard, loop),
         )
 
     def _check_call(self) -> None:
@@ -257,23 +242,25 @@ class StepPlanner:
     def _is_unused(self) -> bool:
         """Nobody uses these gradients; without an optimizer there must be a reason."""
         unused = not self.backward.optimizer and not self.on_parameters
-        models = models_called(own_calls(self.body), self.context) if unused else []
-        if unused and not are_unused(self.backward, self.calls, self.body, models, self.context):
+        if not unused:
+            return False
+        models = models_called(own_calls(self.home.body), self.context.flow)
+        if not are_unused(self.backward, self.calls, self.home.body, models, self.context):
             raise _no_step()
-        return unused
-
-    # Slice ----------------------------------------------------------------------------------------
+        return True
 
     def _slice(self) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """The statements of the step, and those between that go behind it."""
         backward, block = self.backward, self.backward.block
-        region, deferred = self._region(block, block.index(backward.statement))
-        if region or may_use_parameters(backward.bare, self.context):
+        region, deferred = self.slicer.slice(block, block.index(backward.statement))
+        if region or may_use_parameters(backward.bare, self.context.flow):
             return region, deferred
         # `if training: loss.backward()`: the loss is computed in the block around.
-        self.block, at, self.guard = around(self.body, backward)
-        region, deferred = self._region(self.block, at)
-        if self.guard is not None and bound_by(region) & reads(self.guard.test):
+        self.block, at, self.guard = around(self.home.body, backward)
+        region, deferred = self.slicer.slice(self.block, at)
+        if self.guard is not None and reads(self.guard.test) & {
+            name for statement in region for name in self.flow.names.changes(statement)
+        }:
             region = []
         if not region:
             raise Refusal(
@@ -283,11 +270,6 @@ class StepPlanner:
             )
         return region, deferred
 
-    def _region(self, block: list[ast.stmt], at: int) -> tuple[list[ast.stmt], list[ast.stmt]]:
-        special = {id(statement) for statement in _special_statements(self.calls)}
-        calls, context = self.calls, self.context
-        return find_region(self.backward, block, at, special, calls, context, self.freed)
-
     def _check_region(self, region: list[ast.stmt]) -> None:
         if any(leaves(statement) for statement in region):
             raise Refusal(
@@ -296,7 +278,7 @@ class StepPlanner:
                 "MS408",
             )
         loss = self.backward.bare
-        surely = {name for statement in region for name in surely_binds(statement)}
+        surely = {name for statement in region for name in surely_binds(self.flow, statement)}
         bound = {name for statement in region for name in binds(statement)}
         if isinstance(loss, ast.Name) and loss.id in bound - surely and not self._starts(region):
             raise Refusal(
@@ -304,7 +286,15 @@ class StepPlanner:
                 "bind it in both branches",
                 "MS408",
             )
-        if not any(runs_forward(part, self.context) for part in (*region, self.backward.bare)):
+        filled = {n for s in region for n in self.flow.names.fills_elsewhere(s)}
+        if filled:
+            raise Refusal(
+                f"terms of the loss are put into {' and '.join(sorted(filled))} under another name "
+                "or in another function, which compiled code does not see",
+                "use one name for the list, and append to it where the loss is computed",
+                "MS408",
+            )
+        if not any(runs_forward(part, self.context.flow) for part in (*region, loss)):
             raise Refusal(
                 "the forward pass behind this loss was run elsewhere, out of reach of "
                 "value_and_grad",
@@ -315,151 +305,45 @@ class StepPlanner:
     def _starts(self, region: list[ast.stmt]) -> bool:
         """The loss has a value before the region: `loss = 0`, then a loop that adds to it."""
         assert isinstance(self.backward.bare, ast.Name)
-        before = bound_before(self.body, region[0])
-        return self.backward.bare.id in before or any(
+        earlier = self.flow.defuse.bound_before(region[0])
+        return self.backward.bare.id in earlier or any(
             isinstance(s, ast.For | ast.While | ast.AugAssign) for s in region
         )
 
     def _running(self, region: list[ast.stmt]) -> list[str]:
         nodes = [n for part in (*region, self.backward.bare) for n in ast.walk(part)]
         calls = [node for node in nodes if isinstance(node, ast.Call)]
-        return models_called(calls, self.context)
+        return models_called(calls, self.context.flow)
 
     def _versions(self, region: list[ast.stmt], deferred: list[ast.stmt]) -> Versions:
-        names = {n.id for s in self.body for n in ast.walk(s) if isinstance(n, ast.Name)}
         if not region:
             return Versions()
-        start = self.block.index(region[0])
-        return find_versions(self.block[start:], region, deferred, names | self.taken)
+        names = {n.id for s in self.home.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+        rest = self.block[self.block.index(region[0]) :]
+        return find_versions(self.flow, rest, region, deferred, names | self.taken)
 
-    # Interface ------------------------------------------------------------------------------------
-
-    def _weights(self, region: list[ast.stmt]) -> str:
+    def _weights(self, interface: Interface) -> str:
         """The parameters whose gradients are taken, as source."""
         names = [name for name in (self.backward.optimizer, *self.backward.others) if name]
         weights = f"[{', '.join(f'*{name}.parameters' for name in names)}]"
         if len(names) == 1:
             weights = f"{names[0]}.parameters"
-        if any(self._is_maybe_unbound(name) for name in names):
+        if any(interface.is_maybe_unbound(name) for name in names):
             return f"lambda: {weights}"
         if names:
             return f"lambda: {weights}" if adds_groups(self.context.modules.project) else weights
-        weights = trained_in([*region, self.backward.bare], self.context)
+        weights = trained_in([*interface.region, self.backward.bare], self.context)
         if not weights:
             raise _no_step()
         return weights
-
-    def _code(self, inputs: list[str], region: list[ast.stmt], weights: str) -> set[str]:
-        """Names of networks and functions: part of the step, not of its data."""
-        networks = names_called([*region, self.backward.loss])
-        code = {
-            name
-            for name in inputs
-            if name in networks or is_code(name, region, self.backward, self.context)
-        }
-        return code | {n.id for n in ast.walk(ast.parse(weights)) if isinstance(n, ast.Name)}
-
-    def _parameters(
-        self, inputs: list[str], code: set[str], region: list[ast.stmt], loop: ast.stmt | None
-    ) -> list[str]:
-        if loop is not None:
-            changing = changes_of_tensors(loop)
-        else:
-            changing = bound_before(self.body, self.backward.statement)
-            if not isinstance(self.home, ast.Module):
-                whole = [*region, ast.Expr(self.backward.loss)]
-                changing |= data_arguments(self.home.args, whole, self.context)
-        return [name for name in inputs if name in changing and name not in code]
-
-    def _outputs(
-        self, parameters: list[str], region: list[ast.stmt], loop: ast.stmt | None
-    ) -> list[str]:
-        """What the region binds and other statements read."""
-        moved = {id(inner) for statement in region for _, inner in statements_below([statement])}
-        outside = [
-            s
-            for _, s in statements_below(self.body if loop is None else [loop])
-            if id(s) not in moved and s is not self.backward.statement
-        ]
-        read = {name for s in outside if not contains(s, moved) for name in reads(s)}
-        read |= {name for s in outside if contains(s, moved) for name in own_reads(s)}
-        if loop is not None:
-            read |= set(reads_before_binding(behind(loop, self.body)))
-            read |= set(parameters) - bound_anew(loop, region, moved)
-        return [name for name in in_order(bound_by(region), region) if name in read]
-
-    def _kept_by_branches(
-        self, parameters: list[str], outputs: list[str], region: list[ast.stmt]
-    ) -> list[str]:
-        """What only one branch of the region binds keeps its old value in the other one."""
-        surely = {name for statement in region for name in surely_binds(statement)}
-        surely |= reads(self.backward.bare)
-        earlier = bound_before(self.body, region[0]) if region else set()
-        return [n for n in outputs if n not in {*surely, *parameters} and n in earlier]
-
-    def _unbound(self, parameters: list[str]) -> dict[ast.stmt, list[str]]:
-        """Inputs that one branch binds, by the statement in front of which they become None."""
-        found: dict[ast.stmt, list[str]] = {}
-        for name in parameters:
-            if self._is_maybe_unbound(name):
-                first = next(s for s in self.body if name in binds(s))
-                found.setdefault(first, []).append(name)
-        return found
-
-    def _is_maybe_unbound(self, name: str) -> bool:
-        """Some way leads to backward() past no statement that binds the name."""
-        if not isinstance(self.home, ast.Module):
-            arguments = [n.arg for n in ast.walk(self.home.args) if isinstance(n, ast.arg)]
-            if name in arguments:
-                return False
-        giving = [s for _, s in statements_below(self.body) if name in _binds_itself(s)]
-        if not giving:
-            return False
-        return passes_by(self.home, self.backward.statement, giving)
-
-    # Place ----------------------------------------------------------------------------------------
-
-    def _sharing(self, loop: ast.stmt | None) -> list[Backward]:
-        """The backward passes whose gradients add up for the same optimizer."""
-        guard = self.guard
-        branches = [] if guard is None else [guard.body, guard.orelse]
-        return [
-            b
-            for b in self.calls.backwards
-            if b is self.backward or not any(b.block is branch for branch in branches)
-            if b.optimizer == self.backward.optimizer
-            and _is_together(b, self.backward, loop, self.body)
-        ]
 
     def _accumulates(self, several: bool) -> bool:
         blocks = [self.backward.block, self.block]
         return (
             self.on_parameters
             or several
-            or not _cleared_each_time(blocks, self.calls, self.backward.optimizer)
+            or not is_cleared_each_time(blocks, self.calls, self.backward.optimizer)
         )
-
-    def _is_unconditional(self, loop: ast.stmt | None) -> bool:
-        """Every round of the loop comes here."""
-        return (
-            self.guard is not None
-            or loop is None
-            or any(block is self.backward.block for block in loop_bodies(loop))
-        )
-
-    def _is_settled(self, loop: ast.stmt | None) -> bool:
-        """The test around the backward pass is known in front of the loop."""
-        if self.guard is None:
-            return False
-        return loop is None or not reads(self.guard.test) & binds(loop)
-
-
-def _binds_itself(statement: ast.stmt) -> set[str]:
-    """What a statement binds apart from the statements in its blocks."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return {statement.name}
-    parts = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.stmt)]
-    return {name for part in parts for name in binds(part)}
 
 
 def _no_step() -> Refusal:
@@ -468,60 +352,3 @@ def _no_step() -> Refusal:
         "call optimizer.step() in the function that calls backward()",
         "MS408",
     )
-
-
-def _is_together(
-    other: Backward, backward: Backward, loop: ast.stmt | None, body: list[ast.stmt]
-) -> bool:
-    """Whether the two share a forward function's place, and with it the store of gradients."""
-    if loop is not None:
-        return any(node is other.statement for node in ast.walk(loop))
-    around_both = outermost_loop(body, backward.statement)
-    return outermost_loop(body, other.statement) is around_both
-
-
-def _special_statements(calls: Calls) -> list[ast.stmt]:
-    groups = (calls.steps, calls.zeros, calls.clips, calls.scaled_steps, calls.unscales)
-    return [entry[0] for group in groups for entry in group]
-
-
-def _cleared_each_time(blocks: list[list[ast.stmt]], calls: Calls, optimizer: str) -> bool:
-    """zero_grad, backward and step each once, unconditionally, in one block: plain gradients
-    will do.
-    """
-    block = {id(statement) for one in blocks for statement in one}
-    zeros = [
-        s
-        for s, _, receiver in calls.zeros
-        if id(s) in block and zeroed_optimizer(s, receiver, calls) == optimizer
-    ]
-    steps = [s for s, _, name in calls.steps if name == optimizer and id(s) in block]
-    steps += [s for s, _, _, name in calls.scaled_steps if name == optimizer and id(s) in block]
-    elsewhere = not any(
-        zeroed_optimizer(s, receiver, calls) == optimizer for s, _, receiver in calls.zeros
-    )
-    # Who steps every time and clears nowhere in this function lets the caller do it.
-    return bool(steps) and (bool(zeros) or elsewhere)
-
-
-def _other_branch(plan: TrainingStep, siblings: list[TrainingStep]) -> TrainingStep | None:
-    """The step that is taken where this one is not: it stands in the same `if`."""
-    return next((p for p in siblings if p.host is not None and p.host is plan.host), None)
-
-
-def _name(plan: TrainingStep, siblings: list[TrainingStep], taken: set[str]) -> None:
-    """Names that nothing else in the function has."""
-    suffix = f"_{len(siblings) + 1}" if siblings else ""
-    for field_name in ("forward_name", "grad_name", "grads_name", "store_name"):
-        name = getattr(plan, field_name) + suffix
-        while name in taken:
-            name += "_"
-        setattr(plan, field_name, name)
-    if plan.unused:
-        plan.grads_name = "_"
-    if plan.instead is not None:  # one of both gives the gradients that the optimizer uses
-        plan.grads_name, plan.store_name = plan.instead.grads_name, plan.instead.store_name
-    if not plan.owns_store:
-        owners = (p for p in siblings if p.optimizer == plan.optimizer and p.loop is plan.loop)
-        # Where the owner was refused, the whole file is recorded and no store is written.
-        plan.store_name = next((p.store_name for p in owners), plan.store_name)

@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import ast
 
-from migrate.pipeline.context import Context, is_module_value
+from migrate.flow.blocks import statements_below
+from migrate.flow.grad_mode import without_gradient
+from migrate.flow.gradient import gradient_reads
+from migrate.flow.names import binds, reads
+from migrate.flow.parameter_use import may_use_parameters
+from migrate.flow.region import region_inputs, surely_binds
+from migrate.pipeline.context import Context
 from migrate.plan.find import Backward, Calls
-from migrate.plan.names import binds, changes, reads, statements_below
-from migrate.plan.no_gradient import without_gradient
-from migrate.plan.parameters import may_use_parameters
+from migrate.resolve.members import is_module_value
 
 
 def around(body: list[ast.stmt], backward: Backward) -> tuple[list[ast.stmt], int, ast.If | None]:
@@ -23,112 +27,161 @@ def around(body: list[ast.stmt], backward: Backward) -> tuple[list[ast.stmt], in
     return backward.block, backward.block.index(backward.statement), None
 
 
-def bound_by(region: list[ast.stmt]) -> set[str]:
-    """Names that the region gives a value, or whose value it changes."""
-    return {name for statement in region for name in changes(statement)}
+class Slicer:
+    """Slices the statements in front of one backward pass.
 
-
-def find_region(
-    backward: Backward,
-    block: list[ast.stmt],
-    at: int,
-    special: set[int],
-    calls: Calls,
-    context: Context,
-    freed: set[int],
-) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The statements before backward() through which the loss depends on parameters.
-
-    All others that it needs are data: they stay where they are, in front of the step. So are the
-    results of `freed` ones, through which an earlier backward pass has gone.
+    `freed` are statements through which an earlier backward pass has gone: torch has dropped that
+    graph, and what they computed is data.
     """
-    needed = reads(backward.bare) - _modules(backward.bare, context)
-    chain: list[int] = []
-    for index in range(at - 1, -1, -1):
+
+    def __init__(
+        self, backward: Backward, calls: Calls, context: Context, freed: set[ast.stmt]
+    ) -> None:
+        self.backward, self.calls, self.context, self.freed = backward, calls, context, freed
+        self.flow = calls.flow
+        self.changes = calls.flow.names.changes
+        self.special = calls.statements
+
+    def slice(self, block: list[ast.stmt], at: int) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """The statements of a block before `at` through which the loss depends on parameters, and
+        those between that look at their results.
+
+        All others that the loss needs are data: they stay where they are, in front of the step.
+        """
+        chain = self._chain(block, at)
+        region = self._with_parameters(block, chain)
+        region |= {i for i in chain if i not in region and self._starts(i, block, region, at)}
+        return [block[i] for i in sorted(region)], self._deferred(block, region, at)
+
+    def _chain(self, block: list[ast.stmt], at: int) -> list[int]:
+        """Backwards from the loss: every statement that changes what is needed behind it."""
+        needed = reads(self.backward.bare) - self._modules(self.backward.bare)
+        chain: list[int] = []
+        for index in range(at - 1, -1, -1):
+            statement = block[index]
+            if statement in self.special or isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                continue
+            if statement in self.freed:
+                needed -= self.changes(statement)
+            elif self.changes(statement) & needed:
+                chain.append(index)
+                needed -= surely_binds(self.flow, statement)  # its old value does not matter
+                needed |= set(region_inputs(self.flow, [statement])) - self._modules(statement)
+        return chain[::-1]
+
+    def _with_parameters(self, block: list[ast.stmt], chain: list[int]) -> set[int]:
+        """Forwards: what uses parameters, and what uses that."""
+        found: set[int] = set()
+        bound: set[str] = set()
+        read: set[str] = set()
+        for index in chain:
+            statement = block[index]
+            # A name that the region has read and that changes here must change inside as well.
+            uses = bool(reads(statement) & bound or self.changes(statement) & read)
+            if not uses and not without_gradient(statement, self.context.flow):
+                uses = may_use_parameters(statement, self.context.flow)
+            if uses:
+                found.add(index)
+                bound |= self.changes(statement)
+                read |= reads(statement)
+            elif isinstance(statement, ast.Assign | ast.AnnAssign):
+                bound -= binds(statement)  # data again from here on
+        return found
+
+    def _modules(self, node: ast.AST) -> set[str]:
+        """Names of networks: what builds them is no part of a step."""
+        return {
+            inner.id
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Name) and is_module_value(self.context.type(inner))
+        }
+
+    def _starts(self, index: int, block: list[ast.stmt], region: set[int], at: int) -> bool:
+        """`loss = 0`, `terms = []`: the start of what the region itself adds up."""
         statement = block[index]
-        if id(statement) in special or isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            continue
-        if id(statement) in freed:
-            needed -= changes(statement)
-        elif changes(statement) & needed:
-            chain.append(index)
-            needed -= surely_binds(statement)  # what it was before does not matter
-            needed |= entering(statement) - _modules(statement, context)
-    region_at: list[int] = []
-    bound: set[str] = set()
-    read: set[str] = set()
-    for index in reversed(chain):
-        statement = block[index]
-        # A name that the region has read and that changes here must change inside as well.
-        uses = bool(reads(statement) & bound or changes(statement) & read)
-        if not uses and not without_gradient(statement, context):
-            uses = may_use_parameters(statement, context)
-        if uses:
-            region_at.append(index)
-            bound |= changes(statement)
-            read |= reads(statement)
-        elif isinstance(statement, ast.Assign | ast.AnnAssign):
-            bound -= binds(statement)  # data again from here on
-    for index in chain:
-        if index not in region_at and _starts_for(index, block, region_at, at):
-            region_at.append(index)
-    region_at.sort()
-    return [block[i] for i in region_at], _later(block, region_at, at, special, calls)
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or not _is_empty(statement.value):
+            return False
+        names = binds(statement)
+        inside = [block[i] for i in region if i > index]
+        outside = [block[i] for i in range(index + 1, at) if i not in region]
+        return any(names & self.changes(s) for s in inside) and not any(
+            names & reads(s) for s in outside
+        )
+
+    def _deferred(self, block: list[ast.stmt], region: set[int], at: int) -> list[ast.stmt]:
+        """Statements between that look at the region's results: they go behind the backward pass.
+
+        What an earlier backward pass of this block has computed is there already.
+        """
+        earlier = [
+            block.index(other.statement)
+            for other in self.calls.backwards
+            if other.block is block and block.index(other.statement) < at
+        ]
+        start = max(earlier, default=-1) + 1
+        bound: set[str] = set()
+        read: set[str] = set()
+        found: list[ast.stmt] = []
+        for index in range(start, at):
+            statement = block[index]
+            changed = self.changes(statement)
+            if index in region:
+                bound |= changed
+                read |= reads(statement)
+            elif statement not in self.special and (
+                reads(statement) & bound
+                or (changed | _deleted(statement)) & (read | (bound if found else set()))
+            ):
+                found.append(statement)
+                bound |= changed
+                read |= reads(statement)
+        return found
+
+    # The way of the gradient ----------------------------------------------------------------------
+
+    def detached(self, region: list[ast.stmt]) -> list[ast.stmt]:
+        """Statements at the region's start whose results are only used as `fake.detach()`: they may
+        stand in front of the step, and a later one may still take gradients through them.
+        """
+        found: list[ast.stmt] = []
+        for index, statement in enumerate(region):
+            rest: list[ast.AST] = [*region[index + 1 :], self.backward.loss]
+            names = binds(statement) if isinstance(statement, ast.Assign) else set()
+            used = names & {name for part in rest for name in reads(part)}
+            before = [s for s in region[:index] if s not in found]
+            if (
+                used
+                and not any(used & gradient_reads(part) for part in rest)
+                and not any(self.changes(s) & reads(statement) for s in before)
+                and not any(self.changes(s) & names for s in region if s is not statement)
+            ):
+                found.append(statement)
+        return found
+
+    def flowing(self, region: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements that the gradient of the loss goes through."""
+        wanted = gradient_reads(self.backward.loss)
+        found = []
+        for statement in reversed(region):
+            if self.changes(statement) & wanted:
+                found.append(statement)
+                wanted |= gradient_reads(statement)
+        return found[::-1]
 
 
-def _modules(node: ast.AST, context: Context) -> set[str]:
-    """Names of networks: what builds them is no part of a step."""
-    return {
-        inner.id
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and is_module_value(context.type(inner))
-    }
+def _is_empty(value: ast.expr | None) -> bool:
+    """A number, `[]`, `{"fit": []}`, `defaultdict(list)`: nothing was computed for it."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return all(map(_is_empty, value.elts))
+    if isinstance(value, ast.Dict):
+        return all(map(_is_empty, value.values))
+    if isinstance(value, ast.Call):
+        parts = [value.func, *value.args]
+        return all(isinstance(one, ast.Name) and one.id in _CONTAINERS for one in parts)
+    return isinstance(value, ast.Constant)
 
 
-def _starts_for(index: int, block: list[ast.stmt], region_at: list[int], at: int) -> bool:
-    """`loss = 0`, `terms = []`: the start of what the region itself adds up."""
-    statement = block[index]
-    value = getattr(statement, "value", None)
-    empty = isinstance(value, ast.Constant) or (
-        isinstance(value, ast.List | ast.Dict) and not ast.unparse(value).strip("[]{}")
-    )
-    if not isinstance(statement, ast.Assign | ast.AnnAssign) or not empty:
-        return False
-    names = binds(statement)
-    inside = [block[i] for i in region_at if i > index]
-    outside = [block[i] for i in range(index + 1, at) if i not in region_at]
-    return any(names & changes(s) for s in inside) and not any(names & reads(s) for s in outside)
-
-
-def _later(
-    block: list[ast.stmt], region_at: list[int], at: int, special: set[int], calls: Calls
-) -> list[ast.stmt]:
-    """Statements between that look at the region's results: they go behind the backward pass.
-
-    What an earlier backward pass of this block has computed is there already.
-    """
-    earlier = [
-        block.index(other.statement)
-        for other in calls.backwards
-        if other.block is block and block.index(other.statement) < at
-    ]
-    start = max(earlier, default=-1) + 1
-    bound: set[str] = set()
-    read: set[str] = set()
-    found: list[ast.stmt] = []
-    for index in range(start, at):
-        statement = block[index]
-        if index in region_at:
-            bound |= changes(statement)
-            read |= reads(statement)
-        elif id(statement) not in special and (
-            reads(statement) & bound
-            or (changes(statement) | _deleted(statement)) & (read | (bound if found else set()))
-        ):
-            found.append(statement)
-            bound |= changes(statement)
-            read |= reads(statement)
-    return found
+_CONTAINERS = ("list", "dict", "set", "defaultdict", "OrderedDict", "deque")
 
 
 def _deleted(statement: ast.stmt) -> set[str]:
@@ -145,87 +198,3 @@ def leaves(statement: ast.AST, in_loop: bool = False) -> bool:
         return False
     inside = in_loop or isinstance(statement, ast.For | ast.AsyncFor | ast.While)
     return any(leaves(child, inside) for child in ast.iter_child_nodes(statement))
-
-
-# What these give carries no gradient, whatever they are called on.
-_CUTTING_METHODS = frozenset({"detach", "item", "numpy", "tolist", "argmax", "size", "dim"})
-_CUTTING_ATTRIBUTES = frozenset({"data", "shape", "device", "dtype"})
-
-
-def gradient_reads(node: ast.AST) -> set[str]:
-    """Names that are looked at with their gradients: `fake`, not `fake.detach()`."""
-    called = node.func if isinstance(node, ast.Call) else None
-    if isinstance(called, ast.Attribute) and called.attr in _CUTTING_METHODS:
-        return set()
-    if isinstance(node, ast.Attribute) and node.attr in _CUTTING_ATTRIBUTES:
-        return set()
-    if isinstance(node, ast.Name):
-        return {node.id} if isinstance(node.ctx, ast.Load) else set()
-    found = {n for child in ast.iter_child_nodes(node) for n in gradient_reads(child)}
-    return found & reads(node)
-
-
-def surely_binds(statement: ast.AST) -> set[str]:
-    """Names that have another value behind the statement, whichever way it goes."""
-    if isinstance(statement, ast.Assign | ast.AnnAssign):
-        return binds(statement)
-    if isinstance(statement, ast.With):
-        return {name for inner in statement.body for name in surely_binds(inner)}
-    if isinstance(statement, ast.If) and statement.orelse:
-        first, second = (
-            {name for inner in branch for name in surely_binds(inner)}
-            for branch in (statement.body, statement.orelse)
-        )
-        return first & second
-    if isinstance(statement, ast.Try):
-        ways = [[*statement.body, *statement.orelse], *(h.body for h in statement.handlers)]
-        bound = [{name for inner in way for name in surely_binds(inner)} for way in ways]
-        return set.intersection(*bound)
-    return set()
-
-
-def entering(statement: ast.AST) -> set[str]:
-    """Names whose values from before the statement it looks at."""
-    if not isinstance(statement, ast.If | ast.With):
-        return reads(statement)
-    heads: list[ast.AST] = (
-        [statement.test] if isinstance(statement, ast.If) else list(statement.items)
-    )
-    found = {name for head in heads for name in reads(head)}
-    for branch in (statement.body, getattr(statement, "orelse", [])):
-        bound: set[str] = set()
-        for inner in branch:
-            found |= entering(inner) - bound
-            bound |= surely_binds(inner)
-    return found
-
-
-def flowing(loss: ast.expr, region: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements that the gradient of the loss goes through."""
-    wanted = gradient_reads(loss)
-    found = []
-    for statement in reversed(region):
-        if changes(statement) & wanted:
-            found.append(statement)
-            wanted |= gradient_reads(statement)
-    return found[::-1]
-
-
-def detached(loss: ast.expr, region: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements at the region's start whose results are only used as `fake.detach()`: they may
-    stand in front of the step, and a later one may still take gradients through them.
-    """
-    found: list[ast.stmt] = []
-    for index, statement in enumerate(region):
-        rest: list[ast.AST] = [*region[index + 1 :], loss]
-        names = binds(statement) if isinstance(statement, ast.Assign) else set()
-        used = names & {name for part in rest for name in reads(part)}
-        kept = [s for s in region[:index] if s not in found]
-        if (
-            used
-            and not any(used & gradient_reads(part) for part in rest)
-            and not any(changes(s) & reads(statement) for s in kept)
-            and not any(changes(s) & names for s in region if s is not statement)
-        ):
-            found.append(statement)
-    return found

@@ -9,27 +9,26 @@ from __future__ import annotations
 
 import ast
 
+from migrate.flow.project_flags import sets_requires_grad
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
-from migrate.plan.project_flags import sets_requires_grad
-from migrate.plan.training_step import Plans, TrainingStep
+from migrate.plan.place import own_step, own_unscale
+from migrate.plan.training_step import Plans, Role, TrainingStep
 
 
 def plan_taped(
-    plans: Plans, calls: Calls, refused: dict[int, Refusal], context: Context
+    plans: Plans, calls: Calls, refused: dict[ast.stmt, Refusal], context: Context
 ) -> TrainingStep | None:
-    """Give each call of a body with training steps its place; None if it has no backward pass."""
-    names = {name for _, _, name in calls.steps} | {name for *_, name in calls.scaled_steps}
+    """Give each call of a body with training steps its role; None if it has no backward pass."""
     first: TrainingStep | None = None
     for backward in calls.backwards:
-        plan = _plan(backward, context)
-        first = first or plan
-        plans.statements[id(backward.statement)] = ("taped", plan, "")
-        plans.handled.add(id(backward.call))
+        step = _step(backward, context)
+        first = first or step
+        plans.note(backward.statement, backward.call, Role("taped", step))
         if backward.scaler and isinstance(backward.loss, ast.Call):
-            plans.handled.add(id(backward.loss))
-        refusal = refused.get(id(backward))
+            plans.handled.add(backward.loss)
+        refusal = refused.get(backward.statement)
         if refusal is not None:
             context.flag(
                 backward.statement,
@@ -40,33 +39,24 @@ def plan_taped(
             )
     if first is None:
         return None
-    for statement, call, name in calls.steps:
-        _note(plans, statement, call, "own_step", first, name)
-    for statement, call, receiver in calls.zeros:
-        weights = "parameters" if receiver in names or "opt" in receiver.lower() else ""
-        _note(
-            plans,
-            statement,
-            call,
-            "own_zero",
-            first,
-            f"{receiver}.{weights or 'trainable_params()'}",
-        )
-    for statement, call, scaler, name in calls.scaled_steps:
-        _note(plans, statement, call, "own_scaled_step", first, f"{scaler} {name}")
-    for statement, call, scaler in calls.unscales:
-        name = ast.unparse(call.args[0])
-        _note(plans, statement, call, "own_unscale", first, f"{scaler} {name}")
+    for one in calls.steps:
+        plans.note(one.statement, one.call, own_step(one, first))
+    for zero in calls.zeros:
+        is_optimizer = zero.name in calls.optimizers or "opt" in zero.name.lower()
+        weights = "parameters" if is_optimizer else "trainable_params()"
+        plans.note(zero.statement, zero.call, Role("own_zero", first, f"{zero.name}.{weights}"))
+    for one in calls.unscales:
+        plans.note(one.statement, one.call, own_unscale(one, first))
     return first
 
 
-def _plan(backward: Backward, context: Context) -> TrainingStep:
+def _step(backward: Backward, context: Context) -> TrainingStep:
     return TrainingStep(
         backward,
         backward.optimizer,
         weights="",
         region=[],
-        later=[],
+        deferred=[],
         parameters=[],
         outputs=[],
         anchor=backward.statement,
@@ -74,10 +64,3 @@ def _plan(backward: Backward, context: Context) -> TrainingStep:
         may_freeze=sets_requires_grad(context.modules.project),
         on_parameters=True,
     )
-
-
-def _note(
-    plans: Plans, statement: ast.stmt, call: ast.Call, kind: str, plan: TrainingStep, detail: str
-) -> None:
-    plans.statements[id(statement)] = (kind, plan, detail)
-    plans.handled.add(id(call))

@@ -6,10 +6,14 @@ from __future__ import annotations
 
 import ast
 
+from migrate.flow.blocks import Home, innermost_loop, own_nodes, statements_below
+from migrate.flow.cfg import ControlFlow
+from migrate.flow.names import binds
+from migrate.flow.parameter_use import is_parameter
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
-from migrate.plan.gradient_users import Home
+from migrate.plan.gradient_users import is_gradient
 from migrate.plan.input_gradients import (
     GRAD,
     InputGradients,
@@ -18,13 +22,11 @@ from migrate.plan.input_gradients import (
     one_of,
     plan_gradients,
 )
-from migrate.plan.names import binds, innermost_loop, statements_below
-from migrate.plan.parameters import is_parameter
 from migrate.project import Project, ReadProblem
 
 
 def plan_tensor_gradients(
-    homes: list[Home], calls_of: dict[int, Calls], context: Context, taken: set[str]
+    homes: list[Home], calls_of: dict[Home, Calls], context: Context, taken: set[str]
 ) -> list[InputGradients]:
     """All gradients of plain tensors in a file; backward() calls that serve them are no steps."""
     plans: list[InputGradients] = []
@@ -40,7 +42,7 @@ def plan_tensor_gradients(
                 except Refusal:
                     continue  # the ordinary rewriting says what is wrong
                 plans.append(_named(plan, named))
-        calls = calls_of[id(home)]
+        calls = calls_of[home]
         for backward in list(calls.backwards):
             found = _of_backward(backward, calls, home, context)
             if found is not None:
@@ -51,14 +53,7 @@ def plan_tensor_gradients(
 
 def _own_calls(statement: ast.stmt) -> list[ast.Call]:
     """The calls of a statement, those in its blocks left out."""
-    found: list[ast.Call] = []
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Call):
-            found.append(node)
-        pending += [c for c in ast.iter_child_nodes(node) if not isinstance(c, ast.stmt)]
-    return found
+    return [node for node in own_nodes(statement) if isinstance(node, ast.Call)]
 
 
 def _of_call(
@@ -95,7 +90,7 @@ def _is_apart(backward: Backward, calls: Calls) -> bool:
     """A plain backward pass whose gradients no optimizer is given."""
     if len(calls.backwards) > 1 and not _is_followed_by_clearing(backward, calls):
         return False
-    if len(calls.backwards) == 1 and (calls.steps or calls.scaled_steps):
+    if len(calls.backwards) == 1 and calls.steps:
         return False
     return not (backward.scaler or backward.call.args or backward.retains)
 
@@ -103,10 +98,15 @@ def _is_apart(backward: Backward, calls: Calls) -> bool:
 def _is_overtaken(reads: list[ast.Attribute], backward: Backward, calls: Calls) -> bool:
     """Whether another backward pass stands between this one and a read of the gradient."""
     return any(
-        b.statement.lineno > backward.statement.lineno and n.lineno > b.statement.lineno
+        calls.flow.cfg.follows(backward.statement, b.statement)
+        and any(_comes_behind(read, b, calls) for read in reads)
         for b in calls.backwards
-        for n in reads
     )
+
+
+def _comes_behind(node: ast.AST, backward: Backward, calls: Calls) -> bool:
+    statement = calls.flow.cfg.statement_of(node)
+    return statement is not None and calls.flow.cfg.follows(backward.statement, statement)
 
 
 def _of_backward(
@@ -118,9 +118,9 @@ def _of_backward(
     names = [name for name in names if _is_cleared(name, backward, home)]
     if not names or len(names) < len({ast.unparse(node.value) for node in looked_at}):
         return None
-    if not _is_apart(backward, calls):
+    if not _is_apart(backward, calls) or _reads_of_parameters(home, context):
         return None
-    later = [n for n in looked_at if n.lineno > backward.statement.lineno]
+    later = [n for n in looked_at if _comes_behind(n, backward, calls)]
     if not later or _is_overtaken(later, backward, calls):
         return None
     try:
@@ -136,7 +136,7 @@ def _of_backward(
         )
     except Refusal:
         return None
-    plan.reads = {id(node): names.index(ast.unparse(node.value)) for node in later}
+    plan.reads = {node: names.index(ast.unparse(node.value)) for node in later}
     plan.dropped += _clearing(names, home)
     if not calls.steps and not _are_cleared_by_others(backward, calls, home, context):
         context.flag(
@@ -147,6 +147,12 @@ def _of_backward(
             "call zero_grad() between this and the next backward pass",
         )
     return plan
+
+
+def _reads_of_parameters(home: Home, context: Context) -> bool:
+    """`model.weight.grad` beside `x.grad`: one backward pass gives both."""
+    inside = [home] if not isinstance(home, ast.Module) else home.body
+    return any(is_gradient(node, context) for part in inside for node in ast.walk(part))
 
 
 def _gradients_read(home: Home, context: Context) -> list[ast.Attribute]:
@@ -196,15 +202,18 @@ def _is_cleared(name: str, backward: Backward, home: Home) -> bool:
 
 def _is_followed_by_clearing(backward: Backward, calls: Calls) -> bool:
     """`opt.zero_grad()` stands between this backward pass and the next one."""
-    line = backward.statement.lineno
-    later = [b.statement.lineno for b in calls.backwards if b.statement.lineno > line]
-    end = min(later, default=10**9)
-    return any(line < s.lineno < end for s, _, _ in calls.zeros)
+    follows = calls.flow.cfg.follows
+    later = [b.statement for b in calls.backwards if follows(backward.statement, b.statement)]
+    return any(
+        follows(backward.statement, zero.statement)
+        and not any(follows(b, zero.statement) for b in later)
+        for zero in calls.zeros
+    )
 
 
 def _are_cleared_by_others(backward: Backward, calls: Calls, home: Home, context: Context) -> bool:
     """What backward() leaves at the parameters is cleared before anyone steps, or nobody does."""
-    if any(s.lineno > backward.statement.lineno for s, _, _ in calls.zeros):
+    if any(calls.flow.cfg.follows(backward.statement, zero.statement) for zero in calls.zeros):
         return True
     texts = _texts(context.modules.project)
     if not any(".step(" in text for text in texts):
@@ -215,24 +224,28 @@ def _are_cleared_by_others(backward: Backward, calls: Calls, home: Home, context
 
 def _clears_after_calling(name: str, text: str) -> bool:
     """Every function that calls this one and goes backward calls zero_grad() in between."""
+    if name not in text:
+        return True
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return False
-    homes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
-    for body in [tree.body, *(home.body for home in homes)]:
-        lines: dict[str, list[int]] = {}
-        for _, statement in statements_below(body):
+    homes: list[Home] = [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))]
+    for home in homes:
+        found: dict[str, list[ast.stmt]] = {}
+        for _, statement in statements_below(home.body):
             for call in _own_calls(statement):
-                last = ast.unparse(call.func).rpartition(".")[2]
-                lines.setdefault(last, []).append(call.lineno)
-        backwards, zeros = lines.get("backward", []), lines.get("zero_grad", [])
-        for at in lines.get(name, ()):
-            # Behind the call, or, where a loop comes round again, from the start.
-            after = at if any(line > at for line in backwards) else 0
-            going = [line for line in backwards if line > after]
-            if going and not any(after < z < min(going) for z in zeros):
-                return False
+                last = getattr(call.func, "attr", getattr(call.func, "id", ""))
+                found.setdefault(last, []).append(statement)
+        if name not in found or "backward" not in found:
+            continue
+        cfg, zeros = ControlFlow(home), found.get("zero_grad", [])
+        if any(
+            cfg.may_follow(call, backward, without=zeros)
+            for call in found[name]
+            for backward in found["backward"]
+        ):
+            return False
     return True
 
 

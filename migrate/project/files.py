@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from migrate.findings import Finding, in_order
 from migrate.project.namespaces import Place, places_of, plain_place
 from migrate.project.notebook import join_cells
+from migrate.project.scan import Scans
 from migrate.project.text import decode, encode_like, read_bytes
 from migrate.project.walk import Walk
 
@@ -74,8 +75,11 @@ class SourceFile:
 class Project:
     """The files that were asked for, and a way to the modules that they import."""
 
-    def __init__(self, files: list[SourceFile], skipped: list[Finding]) -> None:
+    def __init__(
+        self, files: list[SourceFile], skipped: list[Finding], scans: Scans | None = None
+    ) -> None:
         self.files = files
+        self.scans = scans or Scans()
         self.skipped = skipped
         self._by_module: dict[str, list[SourceFile]] = {}
         self._by_path: dict[str, SourceFile] = {}
@@ -126,7 +130,7 @@ class Project:
     def _probe(self, root: str, module: str) -> SourceFile | None:
         """Look on disk: a project often imports modules beside those that were asked for."""
         top = module.partition(".")[0]
-        if not top.isidentifier():
+        if top not in self.scans.members(root) or not top.isidentifier():
             return None
         if os.path.basename(root) in _INSTALLED and top not in self._roots.get(root, ()):
             return None
@@ -148,10 +152,11 @@ def discover(paths: Sequence[Path]) -> Project:
     for path in paths:
         walk.take(path)
     walk.follow_links()
-    places = places_of(walk.files, paths)
+    scans = Scans()
+    places = places_of(walk.files, paths, scans)
     files = [_describe(path, places[os.path.abspath(path)]) for path in walk.files]
     files.sort(key=lambda file: str(file.path))
-    return Project(files, in_order(walk.skipped))
+    return Project(files, in_order(walk.skipped), scans)
 
 
 def _describe(path: Path, place: Place) -> SourceFile:

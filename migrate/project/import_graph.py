@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from migrate.project.files import Project, SourceFile
-from migrate.project.import_lines import imports_in
-from migrate.project.text import ReadProblem, read_bytes
+from migrate.project.scan import Scan
 
-_QUOTED = re.compile(rb"""["']torch(?:vision|audio)?["'.]""")
 Imports = list[tuple[int, str]]  # dots and module
 
 
@@ -19,10 +17,7 @@ class ImportNode:
     """One file: what it names in its import statements, and the files that these lead to."""
 
     source: SourceFile
-    readable: bool = False
-    mentions_torch: bool = False  # anywhere, comments included
-    quotes_torch: bool = False  # `import_module("torch")`, `"torch.optim.SGD"` in a table of names
-    named: Imports = field(default_factory=list)
+    scan: Scan
     imports: list[str] = field(default_factory=list)
 
 
@@ -56,18 +51,11 @@ class ImportGraph:
         return _reachable(starts, lambda path: self._importers.get(path, ()))
 
     def _read(self, source: SourceFile) -> list[SourceFile]:
-        node = self.nodes[str(source.path)] = ImportNode(source)
-        try:
-            data = read_bytes(source.path)
-        except ReadProblem:
+        scan = self._project.scans.of(os.path.abspath(source.path))
+        node = self.nodes[str(source.path)] = ImportNode(source, scan)
+        if not scan.readable:
             return []
-        if b"\0" in data:  # no text, or UTF-16, in which no name would be found
-            return []
-        node.readable = True
-        node.mentions_torch = b"torch" in data
-        node.quotes_torch = node.mentions_torch and _QUOTED.search(data) is not None
-        node.named = imports_in(data)
-        found = list(self._files(source, node.named))
+        found = list(self._files(source, scan.named))
         node.imports = [str(file.path) for file in found]
         return found
 

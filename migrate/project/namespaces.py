@@ -10,11 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from migrate.project.import_lines import imports_in
-from migrate.project.text import ReadProblem, read_bytes
+from migrate.project.scan import Scans
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ def plain_place(directory: str, known: dict[str, Place]) -> Place:
     return known[directory]
 
 
-def places_of(files: Iterable[Path], given: Iterable[Path]) -> dict[str, Place]:
+def places_of(files: Iterable[Path], given: Iterable[Path], scans: Scans) -> dict[str, Place]:
     """The place of each file, by its absolute path; `given` are the paths that were asked for."""
     known: dict[str, Place] = {}
     paths = [os.path.abspath(path) for path in files]
@@ -50,26 +48,31 @@ def places_of(files: Iterable[Path], given: Iterable[Path]) -> dict[str, Place]:
     roots = dict.fromkeys(place.root for place in places.values())
     if len(roots) > 1 or any(path.is_dir() for path in given):
         bases = [*roots, *(os.path.dirname(os.path.abspath(p)) for p in given if p.is_dir())]
-        _reached(places, list(dict.fromkeys(bases)))
+        _reached(places, list(dict.fromkeys(bases)), scans)
     return places
 
 
-def _reached(places: dict[str, Place], bases: list[str]) -> None:
+def _reached(places: dict[str, Place], bases: list[str], scans: Scans) -> None:
     """Move files that are imported through a folder into that package, until nothing changes."""
     pending = list(places)
     while pending:
         path = pending.pop()
-        for target, place in _imported(path, places[path], bases):
+        for target, place in _imported(path, places[path], bases, scans):
             # Of two names for a file the longer one counts: its relative imports need it.
             if target in places and len(place.package) > len(places[target].package):
                 pending += _moved(target, place, places)
 
 
-def _imported(path: str, place: Place, bases: list[str]) -> Iterator[tuple[str, Place]]:
+def _imported(
+    path: str, place: Place, bases: list[str], scans: Scans
+) -> Iterator[tuple[str, Place]]:
     """The files that a file imports, and the place that its import gives them."""
-    imports = _imports(path)
+    scan = scans.of(path)
+    imports = scan.named
+    is_script = scan.names_main or not scan.readable
     folder = os.path.dirname(path)
-    beside = {module.partition(".")[0] for dots, module in imports if not dots} & _members(folder)
+    tops = {module.partition(".")[0] for dots, module in imports if not dots}
+    beside = tops & scans.members(folder)
     for dots, module in imports:
         above, roots = place, [place.root, *bases]
         if dots:
@@ -82,10 +85,10 @@ def _imported(path: str, place: Place, bases: list[str]) -> Iterator[tuple[str, 
             module, roots = ".".join([*kept, module] if module else kept), [above.root]
         top = module.partition(".")[0]
         for base in roots:
-            if top in _members(base):
+            if top in scans.members(base):
                 yield from _target(base, module)
                 inside = os.path.relpath(folder, base).split(os.sep)
-                if inside[0] == top and not _is_script(path):
+                if inside[0] == top and not is_script:
                     yield path, Place(base, ".".join(inside))  # it names its own folder
                 break
 
@@ -96,34 +99,6 @@ def _target(base: str, module: str) -> Iterator[tuple[str, Place]]:
         yield f"{stem}.py", Place(base, module.rpartition(".")[0])
     elif os.path.isfile(initial := os.path.join(stem, "__init__.py")):
         yield initial, Place(base, module)
-
-
-@lru_cache(maxsize=512)
-def _members(folder: str) -> frozenset[str]:
-    """What can be imported from a folder, by name."""
-    try:
-        with os.scandir(folder) as entries:
-            return frozenset(
-                entry.name.removesuffix(".py")
-                for entry in entries
-                if entry.name.endswith(".py") or entry.is_dir()
-            )
-    except OSError:
-        return frozenset()
-
-
-def _imports(path: str) -> list[tuple[int, str]]:
-    try:
-        return imports_in(read_bytes(Path(path)))
-    except ReadProblem:
-        return []  # whoever reads the file itself says why
-
-
-def _is_script(path: str) -> bool:
-    try:
-        return b"__main__" in read_bytes(Path(path))
-    except ReadProblem:
-        return True
 
 
 def _enclosing(directory: str, dots: int) -> Place | None:
@@ -160,7 +135,7 @@ def import_place(path: Path) -> Place:
     place = plain_place(os.path.dirname(os.path.abspath(path)), {})
     if place.package:
         return place
-    imports = _imports(os.path.abspath(path))
+    imports = Scans().of(os.path.abspath(path)).named
     dots = max((dots for dots, _ in imports), default=0)
     if dots and (needed := _enclosing(place.root, dots)):
         return needed

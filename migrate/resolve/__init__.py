@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from migrate.findings import Finding
 from migrate.project import Project, ReadProblem, SourceFile, parse
-from migrate.resolve.callers import Callers, CallRecorder, Hints
+from migrate.resolve.callers import Callers
 from migrate.resolve.interpreter import Interpreter
+from migrate.resolve.look import CallRecorder, Look
 from migrate.resolve.modules import Modules, ModuleScope
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import Value
@@ -38,44 +39,46 @@ class Resolver:
     def __init__(self, project: Project, table: Table) -> None:
         self.modules = Modules(project, table)
         self.interpreter = Interpreter(self.modules)
-        self.callers = Callers(self.modules, self._interpret)
+        self._callers = Callers(self.modules, self._look_at)
+        self._held: SourceFile | None = None
 
-    def _interpret(self, scope: ModuleScope, hints: Hints, recorder: CallRecorder) -> None:
-        """Run a file for the calls that it makes into others."""
-        interpreter = Interpreter(self.modules, recorder)
-        interpreter.run(scope)
-        interpreter.refine(scope, hints)
+    def _look_at(self, source: SourceFile, text: str) -> Look:
+        """Interpret a file by itself; ReadProblem says why it cannot be."""
+        tree = self.modules.tree_of(source, text) or parse(source, text)
+        scope = ModuleScope(source, tree, text)
+        self.modules.keep(source, scope)
+        self.modules.hold(source)
+        recorder = CallRecorder()
+        return Look(scope, Interpreter(self.modules, recorder), recorder)
 
-    def file(
-        self,
-        source: SourceFile,
-        *,
-        keep_types: bool = False,
-        text: str | None = None,
-    ) -> FileResolution:
-        """Resolve one file.
-
-        `keep_types` also keeps the value of every expression, for the porter.
-        """
+    def file(self, source: SourceFile, *, text: str | None = None) -> FileResolution:
+        """Resolve one file: its usages, and the value of every expression."""
         try:
             text = source.read() if text is None else text
-            tree = self.modules.tree_of(source, text) or parse(source, text)
+            look = self._callers.take(source, text)
         except ReadProblem as problem:
             return FileResolution(source, problem=problem.finding)
-        scope = ModuleScope(source, tree, text)
-        self.modules.keep(source, scope, in_hand=True)
-        usages = self.interpreter.run(scope, keep_types=keep_types)
-        if hints := self.callers.of(scope):
-            self.interpreter.refine(scope, hints)
+        self._in_hand(source)
+        self._callers.refine(look)
+        interpreter = self.interpreter = look.interpreter
         ordered = sorted(
-            usages.values(), key=lambda u: (u.line, u.column, -u.end_line, -u.end_column)
+            interpreter.own_usages.values(),
+            key=lambda u: (u.line, u.column, -u.end_line, -u.end_column),
         )
-        resolution = FileResolution(source, ordered)
-        if keep_types:
-            resolution.scope = scope
-            resolution.types = self.interpreter.own_types or {}
-            resolution.quoted = list(self.interpreter.quoted)
-        return resolution
+        return FileResolution(
+            source,
+            ordered,
+            scope=look.scope,
+            types=interpreter.own_types,
+            quoted=interpreter.quoted,
+        )
+
+    def _in_hand(self, source: SourceFile) -> None:
+        """Its tree is being worked on; that of the file before it may lose its bodies."""
+        if self._held is not None and self._held is not source:
+            self.modules.let_go(self._held)
+        self._held = source
+        self.modules.hold(source)
 
 
 def resolve_project(project: Project, table: Table) -> Iterator[FileResolution]:

@@ -6,6 +6,7 @@ import ast
 
 from migrate.resolve.values import (
     BOOL,
+    NUMBER,
     UNKNOWN,
     Instance,
     Known,
@@ -14,6 +15,7 @@ from migrate.resolve.values import (
     TupleOf,
     Value,
     options_of,
+    says_nothing,
     type_of_constant,
 )
 from migrate.table import Entry, Overload
@@ -90,14 +92,23 @@ def accepts(parameter: Parameter, value: Value) -> bool:
     return any(bool(wanted & words) for words in map(type_words, options_of(value)))
 
 
-def certain(parameter: Parameter, value: Value) -> bool:
-    """The annotation is met for sure, not merely not contradicted."""
+def certain(parameter: Parameter, value: Value, exact: bool = False) -> bool:
+    """The annotation is met for sure, not merely not contradicted. `exact` tells whole numbers from
+    others: what `x.item()` gives may be either.
+    """
     if not parameter.type:
         return True
     wanted = {word.strip() for word in parameter.type.split("|")}
+    either = any(option is NUMBER or _is_numpy_number(option) for option in options_of(value))
+    if exact and either and not {"int", "float"} <= wanted:
+        wanted -= {"int", "float"}
     return value is not UNKNOWN and all(
         bool(wanted & type_words(option)) for option in options_of(value)
     )
+
+
+def _is_numpy_number(value: Value) -> bool:
+    return isinstance(value, Instance) and value.cls == "numpy.generic"
 
 
 def is_sure(overload: Overload, values: list[Value], keywords: dict[str | None, Value]) -> bool:
@@ -106,12 +117,13 @@ def is_sure(overload: Overload, values: list[Value], keywords: dict[str | None, 
     if signature is None:
         return False
     positional = signature.positional
+    exact = "dtype" in overload.pin  # the number's type decides the tensor's
     for index, value in enumerate(values):
         parameter = positional[index] if index < len(positional) else signature.varargs
-        if parameter is not None and not certain(parameter, value):
+        if parameter is not None and not certain(parameter, value, exact):
             return False
     return all(
-        (parameter := signature.get(name or "")) is None or certain(parameter, value)
+        (parameter := signature.get(name or "")) is None or certain(parameter, value, exact)
         for name, value in keywords.items()
     )
 
@@ -208,5 +220,5 @@ def bind_hints(
     return {
         name: type_of_constant(value) if isinstance(value, Known) else value
         for name, value in hints.items()
-        if value is not UNKNOWN and not (isinstance(value, Known) and value.value is None)
+        if not says_nothing(value)
     }

@@ -11,55 +11,45 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from migrate.project import ReadProblem, SourceFile, parse
-from migrate.resolve.members import class_is_module
+from migrate.project import ReadProblem, SourceFile
+from migrate.resolve.look import Hints, Look
 from migrate.resolve.modules import Modules, ModuleScope
-from migrate.resolve.values import (
-    MODULE,
-    UNKNOWN,
-    Instance,
-    Known,
-    ListOf,
-    ProjectClass,
-    ProjectFunction,
-    TupleOf,
-    Value,
-    join,
-    options_of,
-    type_of_constant,
-)
+from migrate.resolve.values import UNKNOWN, join
 
-Hints = dict[tuple[str, str], dict[str, Value]]  # (path, qualified name) -> parameter -> value
 _ROUNDS = 2
 _MOST_IMPORTERS = 40  # a module that everybody imports: the first of them tell enough
-
-
-class CallRecorder:
-    """The calls that one file makes into others."""
-
-    def __init__(self) -> None:
-        self.hints: Hints = {}
-
-    def record(self, function: ProjectFunction, hints: dict[str, Value]) -> None:
-        key = str(function.module.source.path), function.qualified
-        found = self.hints.setdefault(key, {})
-        for name, value in hints.items():
-            found[name] = join(found.get(name, UNKNOWN), _portable(value))
+# Files looked at for their calls wait for their own turn; beyond so many lines they are let go, and
+# looked at anew.
+_LINES_WAITING = 40_000
 
 
 class Callers:
     """Collects, on demand, what the functions of a file are called with elsewhere."""
 
-    def __init__(
-        self, modules: Modules, interpret: Callable[[ModuleScope, Hints, CallRecorder], None]
-    ) -> None:
+    def __init__(self, modules: Modules, look_at: Callable[[SourceFile, str], Look]) -> None:
         self._modules = modules
-        self._interpret = interpret
+        self._look_at = look_at
         self._recorded: dict[tuple[str, int], Hints] = {}
+        self._waiting: dict[str, Look] = {}
+        self._lines = 0
 
-    def of(self, scope: ModuleScope) -> Hints:
-        """What is passed to functions of this file; empty where all their parameters are known."""
-        return self._hints(scope.source, _ROUNDS) if has_unknown_parameters(scope) else {}
+    def take(self, source: SourceFile, text: str) -> Look:
+        """The first look at a file: one that waits here, or a new one."""
+        look = self._waiting.pop(str(source.path), None)
+        if look is not None:
+            self._lines -= look.scope.lines
+            if look.scope.digest == hash(text):
+                return look
+            self._modules.let_go(source)
+        look = self._look_at(source, text)
+        self._note(look)
+        return look
+
+    def refine(self, look: Look) -> None:
+        """Look again, with what other files pass."""
+        self._advance(look, _ROUNDS)
+        if has_unknown_parameters(look.scope):
+            look.refine(self._hints(look.scope.source, _ROUNDS))
 
     def _hints(self, source: SourceFile, rounds: int) -> Hints:
         found: Hints = {}
@@ -79,19 +69,35 @@ class Callers:
         if key in self._recorded:
             return self._recorded[key]
         self._recorded[key] = {}
-        recorder = CallRecorder()
         try:
             text = source.read()
-            scope = ModuleScope(source, parse(source, text), text)
-            seeds = self._hints(source, rounds - 1) if rounds > 1 else {}
-            if rounds > 1 and not seeds:
-                self._recorded[key] = self._calls_of(source, rounds - 1)
-                return self._recorded[key]
-            self._interpret(scope, seeds, recorder)
+            look = self.take(source, text)
+            self._advance(look, rounds)
+            self._wait(look)
         except (ReadProblem, RecursionError):
             pass  # whoever asks for that file will be told
-        self._recorded[key] = recorder.hints
-        return recorder.hints
+        return self._recorded[key]
+
+    def _advance(self, look: Look, level: int) -> None:
+        """Look again, with what its own callers pass, up to this level."""
+        while look.level < level:
+            if has_unknown_parameters(look.scope):
+                look.refine(self._hints(look.scope.source, look.level))
+            look.level += 1
+            self._note(look)
+
+    def _note(self, look: Look) -> None:
+        self._recorded[str(look.scope.source.path), look.level] = look.recorder.snapshot()
+
+    def _wait(self, look: Look) -> None:
+        path = str(look.scope.source.path)
+        self._waiting[path] = look
+        self._modules.hold(look.scope.source)
+        self._lines += look.scope.lines
+        while self._lines > _LINES_WAITING and len(self._waiting) > 1:
+            last = self._waiting.pop(max(self._waiting))  # files are asked for in their order
+            self._lines -= last.scope.lines
+            self._modules.let_go(last.scope.source)
 
 
 def has_unknown_parameters(scope: ModuleScope) -> bool:
@@ -106,28 +112,3 @@ def has_unknown_parameters(scope: ModuleScope) -> bool:
             if argument.annotation is None and argument.arg not in function.hints:
                 return True
     return False
-
-
-def _portable(value: Value) -> Value:
-    """What means the same in another file: library types, and lists and tuples of them."""
-    found: Value = UNKNOWN
-    for option in options_of(value):
-        carried = _carried(option)
-        if carried is UNKNOWN:
-            return UNKNOWN
-        found = join(found, carried)
-    return found
-
-
-def _carried(value: Value) -> Value:
-    if isinstance(value, Known):
-        return type_of_constant(value)
-    if type(value) is ListOf:
-        return ListOf(_portable(value.item), value.kind)
-    if type(value) is TupleOf:
-        return TupleOf(tuple(map(_portable, value.items)))
-    if type(value) is Instance and isinstance(value.cls, str):
-        return value
-    if isinstance(value, Instance) and isinstance(value.cls, ProjectClass):
-        return MODULE if class_is_module(value.cls) else UNKNOWN
-    return UNKNOWN

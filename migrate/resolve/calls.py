@@ -6,16 +6,21 @@ import ast
 
 from migrate.resolve.binding import bind_hints, fitting_overloads, is_sure, passed_on
 from migrate.resolve.builtin_results import builtin_result
+from migrate.resolve.callbacks import called_back
+from migrate.resolve.chosen_members import result_of_any
 from migrate.resolve.containers import CONTAINERS, call_method, fill
 from migrate.resolve.expressions import NAMES, Expressions
 from migrate.resolve.hierarchy import is_module
+from migrate.resolve.image_results import image_result
 from migrate.resolve.members import class_is_module
 from migrate.resolve.numpy_results import numpy_result
 from migrate.resolve.types import from_word, item_of, named_instance
 from migrate.resolve.unpacking import spread_out
 from migrate.resolve.values import (
     FLOAT,
+    FOREIGN,
     MODULE,
+    OTHER_FRAMEWORKS,
     PARAMETER,
     TENSOR,
     UNKNOWN,
@@ -26,13 +31,18 @@ from migrate.resolve.values import (
     Instance,
     Known,
     ListOf,
+    MemberOf,
     Method,
     ProjectClass,
     ProjectFunction,
+    ProjectModule,
     SuperOf,
+    TupleOf,
+    Union,
     Value,
     external,
     instance,
+    is_packed,
     is_tensor,
     join,
     options_of,
@@ -53,6 +63,10 @@ _PROGRESS = (
 )
 
 
+_STATING = ("typing.cast", "torch.jit.annotate")
+_SPECIAL = frozenset({*_STATING, "builtins.type", "builtins.getattr", "builtins.hasattr"})
+
+
 class Calls(Expressions):
     """Call half of the expressions."""
 
@@ -71,7 +85,7 @@ class Calls(Expressions):
             callee = self.evaluate(function)
         called = callee.name if isinstance(callee, External) else ""
         types_at = 1 if called in ("builtins.isinstance", "builtins.issubclass") else -1
-        stated_at = 0 if called in ("typing.cast", "torch.jit.annotate") else -1
+        stated_at = 0 if called in _STATING else -1
         values: list[Value] = []
         for index, argument in enumerate(node.args):
             if index == types_at:
@@ -82,22 +96,32 @@ class Calls(Expressions):
             else:
                 values.append(self.evaluate(argument))
         keywords = {k.arg: self.evaluate(k.value) for k in node.keywords}
-        if stated_at == 0 and values:
-            return values[0]
-        if called == "builtins.type" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
-            return ClassOf(node.args[0].id)
-        if called == "builtins.getattr":
-            literal = self._getattr_literal(node, values)
-            if literal is not None:
-                return literal
-        if called == "builtins.hasattr":
-            self._hasattr_literal(node, values)
+        if called in _SPECIAL:
+            special = self._special(called, node, values)
+            if special is not None:
+                return special
         if isinstance(callee, Method) and callee.function in _REGISTER:
             self._register(callee, values)
+        if callee is FOREIGN or called.partition(".")[0] in OTHER_FRAMEWORKS:
+            return FOREIGN
+        if callee.__class__ is not Union:
+            return self._invoke(callee, node, values, keywords)
         result: Value = UNKNOWN
         for option in self._inside_wrappers(options_of(callee)):
             result = join(result, self._invoke(option, node, values, keywords))
         return result
+
+    def _special(self, called: str, node: ast.Call, values: list[Value]) -> Value | None:
+        """What a few functions of Python and torch say by being called."""
+        if called in _STATING and values:
+            return values[0]
+        if called == "builtins.type" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+            return ClassOf(node.args[0].id)
+        if called == "builtins.getattr":
+            return self._getattr_literal(node, values)
+        if called == "builtins.hasattr":
+            self._hasattr_literal(node, values)
+        return None
 
     def _inside_wrappers(self, options: tuple[Value, ...]) -> tuple[Value, ...]:
         """DataParallel(net) gives what net gives: the wrapper itself has nothing to add."""
@@ -136,6 +160,11 @@ class Calls(Expressions):
         return SuperOf(frame.function.owner)
 
     def _getattr_literal(self, node: ast.Call, values: list[Value]) -> Value | None:
+        if len(values) > 1 and isinstance(values[0], ProjectModule):
+            module = values[0].name
+            if isinstance(values[1], Known) and isinstance(values[1].value, str):
+                return self.member_of_module(module, values[1].value)[0]
+            return MemberOf(module)
         if len(values) < 2 or not isinstance(values[1], Known):
             return None
         owner, name = values[0], values[1].value
@@ -190,6 +219,12 @@ class Calls(Expressions):
             return self._called_instance(callee, values, keywords)
         if isinstance(callee, CallableOf):
             return callee.result
+        if isinstance(callee, MemberOf):
+            return result_of_any(
+                self.members_of_module(callee.module),
+                node,
+                lambda member: self._invoke(member, node, values, keywords),
+            )
         if (
             callee is UNKNOWN
             and self._inside_module()
@@ -221,6 +256,8 @@ class Calls(Expressions):
                     )
             return TENSOR if class_is_module(callee.cls) else UNKNOWN
         if is_module(self.canonical(callee.cls)):
+            if values and is_packed(values[0]):
+                return TupleOf((values[0], TENSOR))  # a recurrent layer: its output is packed, too
             entry = self.table.get(callee.cls)
             return from_word(entry.returns()) if entry and entry.returns() else TENSOR
         if callee.cls.startswith("torchvision.transforms."):
@@ -247,6 +284,10 @@ class Calls(Expressions):
             for option in options_of(values[0]):
                 mapped = join(mapped, self._invoke(option, node, items, {}))
             return ListOf(mapped, "iterator")
+        if name == "builtins.vars" and values and isinstance(values[0], ProjectModule):
+            return ListOf(MemberOf(values[0].name), "dict")
+        if name == "builtins.globals":
+            return ListOf(MemberOf(self.module.source.module), "dict")
         if root == "builtins":
             return builtin_result(rest, values)
         if name in ("functools.partial", "functools.partialmethod") and values:
@@ -264,7 +305,7 @@ class Calls(Expressions):
             return FLOAT
         if root == "numpy" and rest[:1].islower():
             return numpy_result(rest)
-        return UNKNOWN
+        return image_result(name)
 
     def _row_result(
         self, name: str, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
@@ -272,6 +313,9 @@ class Calls(Expressions):
         entry = self.table.get(name)
         if entry is None:
             return UNKNOWN
+        for function, arguments in called_back(entry.torch, values, keywords):
+            for option in options_of(function):
+                self._invoke(option, node, arguments, {})
         if entry.torch in CONTAINERS:
             return self._container(entry.torch, node, values)
         if entry.kind == "class":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
+from migrate.resolve.arithmetic import arithmetic
 from migrate.resolve.class_tests import SEVERAL
 from migrate.resolve.listed_names import asked_name, listed_module
 from migrate.resolve.numpy_results import is_numpy
@@ -14,7 +15,7 @@ from migrate.resolve.unknown_members import UnknownMembers
 from migrate.resolve.unpacking import with_spread
 from migrate.resolve.values import (
     BOOL,
-    INT,
+    FOREIGN,
     MODULE,
     NONE,
     PARAMETER,
@@ -44,46 +45,51 @@ _GENERIC_ROOTS = frozenset({"typing", "builtins", "collections", "typing_extensi
 NAMES = (ast.Name, ast.Attribute)
 
 
+_EVALUATORS: dict[type[ast.AST], str] = {
+    ast.Name: "reference",
+    ast.Attribute: "reference",
+    ast.Call: "call",
+    ast.Constant: "_constant",
+    ast.Tuple: "_tuple",
+    ast.List: "_list",
+    ast.Set: "_list",
+    ast.Dict: "_dict",
+    ast.Subscript: "_subscript",
+    ast.BinOp: "_binary",
+    ast.UnaryOp: "_unary",
+    ast.BoolOp: "_boolean",
+    ast.Compare: "_compare",
+    ast.IfExp: "_choice",
+    ast.Lambda: "_lambda",
+    ast.ListComp: "_comprehension",
+    ast.SetComp: "_comprehension",
+    ast.GeneratorExp: "_comprehension",
+    ast.DictComp: "_dict_comprehension",
+    ast.Starred: "_starred",
+    ast.NamedExpr: "_named",
+    ast.JoinedStr: "_joined",
+    ast.Await: "_awaited",
+    ast.Yield: "_yield",
+    ast.YieldFrom: "_yield",
+    ast.Slice: "_slice",
+}
+
+
 class Expressions(UnknownMembers):
     """Expression half of the interpreter; calls and statements are in modules of their own."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._evaluators: dict[type[ast.AST], Callable[[Any], Value]] = {
-            ast.Name: self.reference,
-            ast.Attribute: self.reference,
-            ast.Call: self.call,
-            ast.Constant: self._constant,
-            ast.Tuple: self._tuple,
-            ast.List: self._list,
-            ast.Set: self._list,
-            ast.Dict: self._dict,
-            ast.Subscript: self._subscript,
-            ast.BinOp: self._binary,
-            ast.UnaryOp: self._unary,
-            ast.BoolOp: self._boolean,
-            ast.Compare: self._compare,
-            ast.IfExp: self._choice,
-            ast.Lambda: self._lambda,
-            ast.ListComp: self._comprehension,
-            ast.SetComp: self._comprehension,
-            ast.GeneratorExp: self._comprehension,
-            ast.DictComp: self._dict_comprehension,
-            ast.Starred: self._starred,
-            ast.NamedExpr: self._named,
-            ast.JoinedStr: self._joined,
-            ast.Await: self._awaited,
-            ast.Yield: self._yield,
-            ast.YieldFrom: self._yield,
-            ast.Slice: self._slice,
-        }
+    _evaluators: ClassVar[dict[type[ast.AST], Callable[[Any, Any], Value]]]
+
+    def __init_subclass__(cls) -> None:
+        # Functions, not bound methods: an interpreter that holds itself would outlive its file.
+        cls._evaluators = {kind: getattr(cls, name) for kind, name in _EVALUATORS.items()}
 
     def call(self, node: ast.Call) -> Value:
         raise NotImplementedError
 
     def evaluate(self, node: ast.expr) -> Value:
-        evaluator = self._evaluators.get(type(node))
-        value = evaluator(node) if evaluator else self._children(node)
+        evaluator = self._evaluators.get(node.__class__)
+        value = evaluator(self, node) if evaluator else self._children(node)
         if self.types is not None:
             self.types[node] = value
         return value
@@ -99,9 +105,11 @@ class Expressions(UnknownMembers):
 
     def base(self, node: ast.expr, form: str = "attribute") -> tuple[Value, bool]:
         """The value of a chain's start, and whether imports alone lead to it."""
-        if isinstance(node, ast.Name):
-            return self.lookup(node.id)
-        if isinstance(node, ast.Attribute):
+        kind = node.__class__
+        if kind is ast.Name:
+            return self.lookup(node.id)  # type: ignore[attr-defined]
+        if kind is ast.Attribute:
+            assert isinstance(node, ast.Attribute)
             owner, direct = self.base(node.value)
             if self.types is not None:
                 self.types[node.value] = owner
@@ -169,6 +177,8 @@ class Expressions(UnknownMembers):
     def _operator(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if is_tensor(left) or is_tensor(right):
             return TENSOR
+        if left is FOREIGN or right is FOREIGN:
+            return FOREIGN
         for side in (left, right):
             for option in options_of(side):
                 if isinstance(option, ListOf | TupleOf):
@@ -180,15 +190,7 @@ class Expressions(UnknownMembers):
         for side in (left, right):
             if isinstance(side, Instance) and is_numpy(side.cls):
                 return side
-        if isinstance(left, Known) and isinstance(right, Known) and left.value is not None:
-            return type_of_constant(left) if type(left.value) is type(right.value) else UNKNOWN
-        left = type_of_constant(left) if isinstance(left, Known) else left
-        right = type_of_constant(right) if isinstance(right, Known) else right
-        if left is INT and right is INT and not isinstance(node.op, ast.Div):
-            return INT
-        if isinstance(left, Instance) and left is right:
-            return left
-        return UNKNOWN
+        return arithmetic(node.op, left, right)
 
     def _unary(self, node: ast.UnaryOp) -> Value:
         value = self.evaluate(node.operand)
@@ -265,6 +267,8 @@ class Expressions(UnknownMembers):
                 self.annotation(part)
             return owner
         key = self.evaluate(node.slice)
+        if owner is FOREIGN:
+            return FOREIGN
         result: Value = UNKNOWN
         for option in options_of(owner):
             if isinstance(option, TupleOf):
@@ -386,6 +390,9 @@ class Expressions(UnknownMembers):
 
     def _string_annotation(self, node: ast.Constant) -> Value:
         """A quoted annotation is read like any other; its names are placed at the string."""
+        if node in self._quoted:
+            return self.annotation(self._quoted[node])
+        self._quoted[node] = None
         try:
             tree: ast.expr = ast.parse(str(node.value), mode="eval").body
         except SyntaxError:
@@ -394,5 +401,6 @@ class Expressions(UnknownMembers):
             if isinstance(part, ast.expr):
                 part.lineno, part.col_offset = node.lineno, node.col_offset
                 part.end_lineno, part.end_col_offset = node.end_lineno, node.end_col_offset
+        self._quoted[node] = tree
         self.quoted.append((str(node.value), tree))
         return self.annotation(tree)

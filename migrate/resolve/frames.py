@@ -6,20 +6,16 @@ import builtins
 
 from migrate.resolve.values import (
     UNKNOWN,
-    Known,
     ProjectClass,
     ProjectFunction,
     Value,
     external,
     join,
+    says_nothing,
 )
 
 _BUILTINS = frozenset(dir(builtins))
 State = tuple[dict[str, Value], dict[str, Value]]
-
-
-def _says_nothing(value: Value) -> bool:
-    return value is UNKNOWN or (isinstance(value, Known) and value.value is None)
 
 
 class Frame:
@@ -80,13 +76,13 @@ class Frame:
         """
         mine = self.locals
         for name, value in other[1].items():
-            if name not in mine or _says_nothing(mine[name]):
+            if name not in mine or says_nothing(mine[name]):
                 mine.pop(name, None)
                 self.imports.setdefault(name, value)
         for name, value in other[0].items():
             known = mine.get(name)
             if known is None:
-                if name not in self.imports or not _says_nothing(value):
+                if name not in self.imports or not says_nothing(value):
                     self.imports.pop(name, None)
                     mine[name] = value
             elif known is not value:

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-from migrate.resolve.callers import CallRecorder, Hints
 from migrate.resolve.frames import Frame
+from migrate.resolve.look import CallRecorder, Hints
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules, ModuleScope
 from migrate.resolve.outline import Deferred, outline
@@ -31,6 +31,7 @@ from migrate.resolve.values import (
     Value,
     is_tensor,
     join,
+    same,
     type_of_constant,
 )
 
@@ -48,7 +49,7 @@ sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
 
 class Interpreter(Statements):
-    """One for all files of a request; `usages` and `types` are those of the file in hand."""
+    """One for each file: `own_usages` and `own_types` say what was found in it."""
 
     def __init__(self, modules: Modules, recorder: CallRecorder | None = None) -> None:
         super().__init__()
@@ -58,16 +59,13 @@ class Interpreter(Statements):
         self._depth = 0
         self._hops = 0
         self._elsewhere: dict[ast.AST, Usage] = {}
-
-    def run(self, scope: ModuleScope, *, keep_types: bool = False) -> dict[ast.AST, Usage]:
-        """All torch usages of one module, by the identity of the node."""
-        self._depth = self._hops = 0
-        self._containers.clear()
-        self._called.clear()
-        self.main = scope
         self.own_usages: dict[ast.AST, Usage] = {}
-        self.own_types: dict[ast.AST, Value] | None = {} if keep_types else None
-        self.quoted = []
+        self.own_types: dict[ast.AST, Value] = {}
+
+    def run(self, scope: ModuleScope) -> dict[ast.AST, Usage]:
+        """All torch usages of one module, by the identity of the node."""
+        self.main = scope
+        self.modules.bases_of = self._foreign_bases
         self._enter(scope, scope.frame)
         self.ensure_executed(scope)
         for cls in scope.classes:
@@ -78,6 +76,7 @@ class Interpreter(Statements):
 
     def refine(self, scope: ModuleScope, hints: Hints) -> None:
         """Look again at functions of the file in hand, with what callers in other files pass."""
+        self.modules.bases_of = self._foreign_bases
         path = str(scope.source.path)
         for function in scope.functions:
             for name, value in hints.get((path, function.qualified), {}).items():
@@ -118,19 +117,18 @@ class Interpreter(Statements):
     def _forget(self, function: ProjectFunction) -> None:
         """What the first look took for torch's may be something else at the second."""
         node = function.node
-        if isinstance(node, ast.Lambda) or not node.body:
+        if isinstance(node, ast.Lambda):
             return
-        first, last = node.body[0].lineno, node.end_lineno or 0
-        for key, usage in list(self.own_usages.items()):
-            if first <= usage.line <= last:
-                del self.own_usages[key]
+        for statement in node.body:
+            for part in ast.walk(statement):
+                self.own_usages.pop(part, None)
 
     def ensure_executed(self, scope: ModuleScope) -> None:
         if scope.executed:
             return
         scope.executed = True
         if scope is not self.main:
-            outline(scope, self.modules, self._foreign_bases)
+            outline(scope, self.modules)
             return
         saved = self._save()
         self._enter(scope, scope.frame)
@@ -182,6 +180,7 @@ class Interpreter(Statements):
             return self._stated_result(function)
         self._hops += away
         function.running = True
+        function.stale = False
         function.seen = dict(function.hints)
         saved = self._save()
         self._depth += 1
@@ -207,11 +206,11 @@ class Interpreter(Statements):
         """What this call gives, where the function gives back what it was given, or what that
         gives.
         """
+        if getattr(function.node, "returns", None) is not None:
+            return function.result
         if function.passes is None:
             function.passes = passed_parameter(function.node)
         name = function.passes
-        if getattr(function.node, "returns", None) is not None:
-            return function.result
         if not name and calls_another(function.node, function.seen, hints):
             return UNKNOWN
         if not name:
@@ -284,9 +283,16 @@ class Interpreter(Statements):
         Forward's bare parameters are tensors.
         """
         stated = self.annotation(argument.annotation)
-        hint = function.hints.get(argument.arg, UNKNOWN)
         if stated is not UNKNOWN:
+            function.stated.add(argument.arg)  # whatever callers pass
             return stated
+        value = function.bound[argument.arg] = self._unstated(function, argument, default, computes)
+        return value
+
+    def _unstated(
+        self, function: ProjectFunction, argument: ast.arg, default: ast.expr | None, computes: bool
+    ) -> Value:
+        hint = function.hints.get(argument.arg, UNKNOWN)
         fallback = self._default(default, function)
         other = computes and is_no_tensor(function.node, argument.arg, self.table)
         if other and hint is not UNKNOWN:
@@ -328,10 +334,16 @@ class Interpreter(Statements):
 
 
 def _is_refined(function: ProjectFunction) -> bool:
-    """Its body was looked at before some caller said what a parameter is."""
-    return function.done and any(
-        name not in function.seen or gives_tensors_too(function.seen[name], value)
+    """Its body was looked at before some caller said what a parameter is, or some method what an
+    attribute is.
+    """
+    if not function.done:
+        return False
+    return function.stale or any(
+        (name not in function.seen or gives_tensors_too(function.seen[name], value))
+        and not same(value, function.bound.get(name, UNKNOWN))
         for name, value in function.hints.items()
+        if name not in function.stated
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrate.resolve.frames import Frame
-from migrate.resolve.hierarchy import ancestors
+from migrate.resolve.hierarchy import ancestors, is_module
+from migrate.resolve.image_results import IMAGE, image_member
 from migrate.resolve.modules import Lazy, Modules, ModuleScope
 from migrate.resolve.numpy_results import array_member, is_numpy
 from migrate.resolve.outline import Deferred
@@ -17,6 +19,7 @@ from migrate.resolve.tensor_names import (
 from migrate.resolve.types import from_word, is_library_layer
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
+    FOREIGN,
     PARAMETER,
     UNKNOWN,
     ClassNameOf,
@@ -25,6 +28,7 @@ from migrate.resolve.values import (
     Instance,
     Known,
     ListOf,
+    MemberOf,
     Method,
     ProjectClass,
     ProjectFunction,
@@ -32,8 +36,10 @@ from migrate.resolve.values import (
     SuperOf,
     TupleOf,
     Value,
+    is_foreign,
     is_tensor,
     join,
+    matters_to_readers,
     options_of,
 )
 
@@ -54,6 +60,7 @@ class Members:
         self.types: dict[ast.AST, Value] | None = None
         # Annotations parsed from strings, with their text: usages refer to their nodes by identity.
         self.quoted: list[tuple[str, ast.expr]] = []
+        self._quoted: dict[ast.Constant, ast.expr | None] = {}
         self.calling: dict[ast.AST, ast.Call] = {}  # function that is being looked up -> its call
         self._canonical: dict[str, str] = {}
         self._containers: dict[ast.AST, Container] = {}  # by the call that makes them
@@ -94,6 +101,8 @@ class Members:
 
         Direct when it only passes an import on.
         """
+        if name == "__dict__":
+            return ListOf(MemberOf(module), "dict"), False
         scope = self.modules.load(module, self.module.source)
         if scope is not None:
             self.ensure_executed(scope)
@@ -118,6 +127,14 @@ class Members:
             return ProjectModule(below), False
         return UNKNOWN, False
 
+    def members_of_module(self, module: str) -> Iterator[Value]:
+        """All that a module of the program defines or imports, one by one."""
+        scope = self.modules.load(module, self.module.source)
+        if scope is not None:
+            self.ensure_executed(scope)
+            for name in (*scope.frame.locals, *scope.frame.imports):
+                yield self.member_of_module(module, name)[0]
+
     # Attributes ---------------------------------------------------------------------------------
 
     def attribute(self, node: ast.Attribute, owner: Value, form: str) -> Value:
@@ -134,6 +151,8 @@ class Members:
             return ClassNameOf(owner.variable, node)
         if owner is UNKNOWN:
             return self.of_unknown(node, form)
+        if is_foreign(owner):
+            return FOREIGN
         result: Value = UNKNOWN
         found: list[str] = []
         for option in options_of(owner):
@@ -170,6 +189,8 @@ class Members:
                 return self._of_class(owner.cls, name, owner, 0)
             if isinstance(owner, Container) and name in owner.members:
                 return owner.get(name), ""
+            if owner is IMAGE:
+                return image_member(name), ""
             return self.of_library(owner.cls, name, owner)
         if isinstance(owner, SuperOf):
             return self._of_class(owner.cls, name, Instance(owner.cls), 1)
@@ -232,6 +253,7 @@ class Members:
                     return value, api
                 continue
             if not skip and name in base.attributes:
+                self._note_reader(base, name)
                 return base.attributes[name], ""
             self.prepare(base)
             value = base.body.get(name, UNKNOWN)
@@ -243,7 +265,16 @@ class Members:
                 return Method(receiver, value), ""
             if name in base.body or name in base.attributes:
                 return base.attributes.get(name, value), ""
+        self._note_reader(cls, name)
         return UNKNOWN, ""
+
+    def _note_reader(self, cls: ProjectClass, name: str) -> None:
+        """The function in hand has read an attribute that may turn out to be more."""
+        function = self.frame.function
+        if function is not None and not matters_to_readers(cls.attributes.get(name, UNKNOWN)):
+            readers = cls.readers.setdefault(name, [])
+            if function not in readers:
+                readers.append(function)
 
     def prepare(self, cls: ProjectClass) -> None:
         """Look at __init__ before anything asks what the instance's attributes are."""
@@ -323,3 +354,15 @@ def all_ancestors(cls: ProjectClass) -> set[str]:
 
 def class_is_module(cls: ProjectClass) -> bool:
     return "torch.nn.Module" in all_ancestors(cls)
+
+
+def is_module_value(value: Value) -> bool:
+    """An instance of an nn.Module, or super() in one."""
+    for option in options_of(value):
+        if isinstance(option, SuperOf) and class_is_module(option.cls):
+            return True
+        if isinstance(option, Instance):
+            cls = option.cls
+            if class_is_module(cls) if isinstance(cls, ProjectClass) else is_module(cls):
+                return True
+    return False

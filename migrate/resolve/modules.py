@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from migrate.project import Project, ReadProblem, SourceFile, parse
 from migrate.resolve.frames import Frame
 from migrate.resolve.shed import restore, shed
 from migrate.resolve.values import UNKNOWN, External, ProjectModule, Value, external
+from migrate.syntax.helper_import import is_ported
+from migrate.syntax.import_planner import HELPER_MODULE
 
 if TYPE_CHECKING:
     from migrate.resolve.values import ProjectClass, ProjectFunction
@@ -32,7 +35,17 @@ class Lazy(Value):
 class ModuleScope:
     """One parsed module and what its top level binds."""
 
-    __slots__ = ("classes", "digest", "executed", "frame", "functions", "lines", "source", "tree")
+    __slots__ = (
+        "classes",
+        "digest",
+        "executed",
+        "frame",
+        "functions",
+        "lines",
+        "ported",
+        "source",
+        "tree",
+    )
 
     def __init__(self, source: SourceFile, tree: ast.Module, text: str) -> None:
         self.source = source
@@ -43,6 +56,8 @@ class ModuleScope:
         self.classes: list[ProjectClass] = []
         self.executed = False
         self.lines = tree.body[-1].end_lineno or 0 if tree.body else 0
+        named = "mindspore" in text or HELPER_MODULE in text
+        self.ported = named and is_ported(tree)
 
 
 class Modules:
@@ -56,7 +71,9 @@ class Modules:
         self._whole: OrderedDict[str, int] = OrderedDict()  # path -> lines, oldest first
         self._lines = 0
         self.lines_held = 0  # of all modules, whole or not: what a long run can let go of
-        self._in_hand = ""
+        self._held: set[str] = set()  # paths of files that are being worked on
+        # Of a class of another file; asked of the interpreter that works now.
+        self.bases_of: Callable[[ProjectClass, Frame], list[Value]] = lambda cls, frame: []
         self.compiled: object | None = None  # which functions are compiled, see migrate.flow
 
     def is_asked(self, name: str) -> bool:
@@ -69,6 +86,8 @@ class Modules:
 
     def reference(self, name: str, near: SourceFile) -> Value:
         """What `import name` gives."""
+        if name.rpartition(".")[2] == HELPER_MODULE:
+            return external(HELPER_MODULE)
         if self.is_library(name) or self.project.find(name, near) is None:
             return external(name)
         return ProjectModule(name)
@@ -99,14 +118,16 @@ class Modules:
         fits = scope is not None and scope.digest == hash(text) and str(source.path) in self._whole
         return scope.tree if scope and fits else None
 
-    def keep(self, source: SourceFile, scope: ModuleScope | None, *, in_hand: bool = False) -> None:
-        """Remember a module; those that were not asked about for longest lose their bodies.
+    def hold(self, source: SourceFile) -> None:
+        """Its tree is being worked on: it keeps its bodies."""
+        self._held.add(str(source.path))
 
-        The file in hand never does: its tree is being worked on.
-        """
+    def let_go(self, source: SourceFile) -> None:
+        self._held.discard(str(source.path))
+
+    def keep(self, source: SourceFile, scope: ModuleScope | None) -> None:
+        """Remember a module; those that were not asked about for longest lose their bodies."""
         key = str(source.path)
-        if in_hand:
-            self._in_hand = key
         before = self._loaded.get(key)
         self.lines_held += (scope.lines if scope else 0) - (before.lines if before else 0)
         self._loaded[key] = scope
@@ -115,12 +136,10 @@ class Modules:
             return
         self._whole[key] = scope.lines
         self._lines += scope.lines
-        while self._lines > _LINES_KEPT and len(self._whole) > 1:
-            oldest, lines = self._whole.popitem(last=False)
-            if oldest == self._in_hand:
-                self._whole[oldest] = lines
-                continue
-            self._lines -= lines
+        for oldest in [path for path in self._whole if path != key and path not in self._held]:
+            if self._lines <= _LINES_KEPT:
+                break
+            self._lines -= self._whole.pop(oldest)
             dropped = self._loaded[oldest]
             if dropped is not None:
                 shed(dropped.tree)
@@ -164,6 +183,8 @@ def bind_import_from(
 def imported(module: str, name: str, modules: Modules, source: SourceFile) -> Value:
     """What `from module import name` gives."""
     full = f"{module}.{name}" if module else name
+    if name == HELPER_MODULE:
+        return external(name)
     if modules.is_asked(full):
         return ProjectModule(full)
     parent = modules.reference(module, source) if module else UNKNOWN

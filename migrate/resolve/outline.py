@@ -5,7 +5,6 @@ is asked for.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from migrate.resolve.frames import Frame
 from migrate.resolve.modules import Modules, ModuleScope, bind_import, bind_import_from
@@ -24,14 +23,12 @@ class Deferred(Value):
         self.frame = frame
 
 
-def outline(
-    scope: ModuleScope, modules: Modules, bases: Callable[[ProjectClass, Frame], list[Value]]
-) -> None:
+def outline(scope: ModuleScope, modules: Modules) -> None:
     """Bind the module's names.
 
     Following its own imports and expressions is left to whoever needs them.
     """
-    _outline_body(scope.tree.body, scope, scope.frame, modules, bases)
+    _outline_body(scope.tree.body, scope, scope.frame, modules)
 
 
 def _outline_body(
@@ -39,7 +36,6 @@ def _outline_body(
     scope: ModuleScope,
     frame: Frame,
     modules: Modules,
-    bases: Callable[[ProjectClass, Frame], list[Value]],
 ) -> None:
     for node in body:
         if isinstance(node, ast.Import):
@@ -50,21 +46,21 @@ def _outline_body(
             qualified = f"{frame.scope}.{node.name}".lstrip(".")
             frame.bind(node.name, ProjectFunction(node, scope, frame, qualified, frame.cls))
         elif isinstance(node, ast.ClassDef):
-            _outline_class(node, scope, frame, modules, bases)
+            _outline_class(node, scope, frame, modules)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 if isinstance(target, ast.Name) and node.value is not None:
                     frame.bind(target.id, Deferred(node.value, scope, frame))
         elif isinstance(node, ast.If):
-            _outline_body([*node.orelse, *node.body], scope, frame, modules, bases)
+            _outline_body([*node.orelse, *node.body], scope, frame, modules)
         elif isinstance(node, ast.Try):
             handlers = [statement for handler in node.handlers for statement in handler.body]
             _outline_body(
-                [*handlers, *node.body, *node.orelse, *node.finalbody], scope, frame, modules, bases
+                [*handlers, *node.body, *node.orelse, *node.finalbody], scope, frame, modules
             )
         elif isinstance(node, ast.With):
-            _outline_body(node.body, scope, frame, modules, bases)
+            _outline_body(node.body, scope, frame, modules)
 
 
 def _outline_class(
@@ -72,12 +68,11 @@ def _outline_class(
     scope: ModuleScope,
     frame: Frame,
     modules: Modules,
-    bases: Callable[[ProjectClass, Frame], list[Value]],
 ) -> None:
     qualified = f"{frame.scope}.{node.name}".lstrip(".")
     cls = ProjectClass(node, scope, qualified)
-    cls.defer_bases(lambda: bases(cls, frame))
+    cls.defer_bases(lambda: modules.bases_of(cls, frame))
     inner = Frame(frame, qualified, cls=cls)
-    _outline_body(node.body, scope, inner, modules, bases)
+    _outline_body(node.body, scope, inner, modules)
     cls.body = {**inner.imports, **inner.locals}
     frame.bind(node.name, cls)

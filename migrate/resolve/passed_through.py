@@ -109,18 +109,26 @@ def _is_same(value: ast.expr | None) -> bool:
 
 def _stays(function: ast.AST, name: str) -> bool:
     """Nothing but the same network is put into the variable."""
-    stored = sum(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-        for node in ast.walk(function)
-    )
-    same = 0
+    stored = same = 0
     for node in ast.walk(function):
-        value = node.value if isinstance(node, ast.Assign) else None
-        if not isinstance(node, ast.Assign) or [ast.unparse(t) for t in node.targets] != [name]:
-            continue
-        first = value.args[0] if isinstance(value, ast.Call) and value.args else None
-        if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in _WRAPPERS:
-            same += isinstance(first, ast.Name) and first.id == name
-        else:
-            same += _is_same(value) and _name(value) == name
+        if isinstance(node, ast.Name):
+            stored += node.id == name and isinstance(node.ctx, ast.Store)
+        elif isinstance(node, ast.Assign):
+            same += _names(node.targets) == [name] and _is_kept(node.value, name)
     return stored == same
+
+
+def _names(targets: list[ast.expr]) -> list[str]:
+    return [target.id if isinstance(target, ast.Name) else "" for target in targets]
+
+
+def _is_kept(value: ast.expr, name: str) -> bool:
+    """`net.to(device)`, `DataParallel(net)`"""
+    if isinstance(value, ast.Call) and _last(value.func) in _WRAPPERS:
+        first = value.args[0] if value.args else None
+        return isinstance(first, ast.Name) and first.id == name
+    return _is_same(value) and _name(value) == name
+
+
+def _last(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from migrate.resolve.calls import Calls
 from migrate.resolve.containers import set_item
@@ -25,48 +25,54 @@ from migrate.resolve.values import (
     is_tensor,
     join,
     options_of,
+    says_nothing,
 )
+
+_EXECUTORS: dict[type[ast.AST], str] = {
+    ast.Assign: "_assign",
+    ast.AugAssign: "_augmented",
+    ast.AnnAssign: "_annotated",
+    ast.Return: "_return",
+    ast.If: "_if",
+    ast.For: "_for",
+    ast.AsyncFor: "_for",
+    ast.While: "_while",
+    ast.With: "_with",
+    ast.AsyncWith: "_with",
+    ast.Try: "_try",
+    ast.TryStar: "_try",
+    ast.FunctionDef: "_function",
+    ast.AsyncFunctionDef: "_function",
+    ast.ClassDef: "_class",
+    ast.ImportFrom: "_import_from",
+    ast.Assert: "_assert",
+    ast.Match: "_match",
+    ast.Expr: "_discard",
+    ast.Import: "_import",
+    ast.Global: "_global",
+}
 
 
 class Statements(Calls):
     """Statement half of the interpreter."""
 
+    _executors: ClassVar[dict[type[ast.AST], Callable[[Any, Any], None]]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._executors = {kind: getattr(cls, name) for kind, name in _EXECUTORS.items()}
+
     def __init__(self) -> None:
         super().__init__()
         self.returns: list[Value] = []
         self.yields: list[Value] = []
-        self._executors: dict[type[ast.AST], Callable[[Any], None]] = {
-            ast.Expr: lambda node: self._discard(node.value),
-            ast.Assign: self._assign,
-            ast.AugAssign: self._augmented,
-            ast.AnnAssign: self._annotated,
-            ast.Return: self._return,
-            ast.If: self._if,
-            ast.For: self._for,
-            ast.AsyncFor: self._for,
-            ast.While: self._while,
-            ast.With: self._with,
-            ast.AsyncWith: self._with,
-            ast.Try: self._try,
-            ast.TryStar: self._try,
-            ast.FunctionDef: self._function,
-            ast.AsyncFunctionDef: self._function,
-            ast.ClassDef: self._class,
-            ast.Import: lambda node: bind_import(
-                node, self.frame, self.modules, self.module.source
-            ),
-            ast.ImportFrom: self._import_from,
-            ast.Global: lambda node: self.frame.globals.update(node.names),
-            ast.Assert: self._assert,
-            ast.Match: self._match,
-        }
 
     def execute(self, body: list[ast.stmt]) -> None:
         executors = self._executors
         for statement in body:
-            executor = executors.get(type(statement))
+            executor = executors.get(statement.__class__)
             if executor is not None:
-                executor(statement)
+                executor(self, statement)
             else:
                 for child in ast.iter_child_nodes(statement):
                     if isinstance(child, ast.expr):
@@ -80,8 +86,14 @@ class Statements(Calls):
 
     # Bindings -----------------------------------------------------------------------------------
 
-    def _discard(self, node: ast.expr) -> None:
-        self.evaluate(node)
+    def _discard(self, node: ast.Expr) -> None:
+        self.evaluate(node.value)
+
+    def _import(self, node: ast.Import) -> None:
+        bind_import(node, self.frame, self.modules, self.module.source)
+
+    def _global(self, node: ast.Global) -> None:
+        self.frame.globals.update(node.names)
 
     def _assign(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
@@ -94,12 +106,14 @@ class Statements(Calls):
         if node.value is not None or isinstance(node.target, ast.Name):
             # The value's own type says more than `nn.Module` does; where it says nothing, believe
             # the annotation.
-            self.assign(node.target, stated if value is UNKNOWN or _is_none(value) else value)
+            self.assign(node.target, stated if says_nothing(value) else value)
 
     def _augmented(self, node: ast.AugAssign) -> None:
         value = self.evaluate(node.value)
         before = self.evaluate(_as_load(node.target))
-        result = TENSOR if is_tensor(before) or is_tensor(value) else before
+        result = before  # a tensor changes itself, and stays the Parameter that it may be
+        if is_tensor(value) and not is_tensor(before):
+            result = TENSOR
         if self.types is not None:
             self.types[node] = before  # what the statement changes, or replaces
         self.assign(node.target, result)
@@ -247,6 +261,9 @@ class Statements(Calls):
                 self.reference(decorator, "decorator")
             else:
                 self.evaluate(decorator)
+        for parameter in getattr(node, "type_params", ()):  # of Python 3.12
+            self.annotation(getattr(parameter, "bound", None))
+            self.annotation(getattr(parameter, "default_value", None))
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._decorators(node)
@@ -280,10 +297,6 @@ class Statements(Calls):
         self.frame = outer
         self.module.classes.append(cls)
         self.frame.bind(node.name, cls)
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Known) and value.value is None
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

@@ -26,7 +26,7 @@ class TorchReach:
         return str(source.path) in self._reached
 
     def _closure(self, graph: ImportGraph) -> frozenset[str]:
-        unreadable = {path for path, node in graph.nodes.items() if not node.readable}
+        unreadable = {path for path, node in graph.nodes.items() if not node.scan.readable}
         naming = {path for path, node in graph.nodes.items() if self._names_torch(node)}
         using = naming | graph.above(naming)
         return frozenset(using | graph.below(using) | unreadable)
@@ -36,9 +36,9 @@ class TorchReach:
         mentions torch says nothing.
         """
         if node.source.notebook:  # its lines are quoted
-            return node.mentions_torch
+            return node.scan.mentions_torch
         roots = self._packages.roots
-        imported = (module for dots, module in node.named if not dots)
+        imported = (module for dots, module in node.scan.named if not dots)
         if any("torch" in module or module.partition(".")[0] in roots for module in imported):
             return True
-        return node.quotes_torch
+        return node.scan.quotes_torch

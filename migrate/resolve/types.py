@@ -11,6 +11,7 @@ from migrate.resolve.numpy_results import ENTRY, is_numpy
 from migrate.resolve.values import (
     BOOL,
     FLOAT,
+    FOREIGN,
     INT,
     MODULE,
     NONE,
@@ -179,6 +180,8 @@ def subscripted(generic: Value, arguments: list[Value]) -> Value:
 
 def item_of(value: Value) -> Value:
     """What iterating over a value gives."""
+    if value is FOREIGN:
+        return FOREIGN
     result: Value = UNKNOWN
     for option in options_of(value):
         if isinstance(option, ListOf):

@@ -49,6 +49,8 @@ class UnknownMembers(Members):
         method says so.
         """
         name = node.attr
+        if self.module.ported:
+            return UNKNOWN
         if name in ("saved_tensors", "saved_variables"):
             return ListOf(TENSOR, "tuple")  # of the context of a custom gradient
         called = self.calling.get(node)
@@ -77,8 +79,10 @@ class UnknownMembers(Members):
     def _could_be_tensors(self, name: str, call: ast.Call) -> bool:
         """The arguments are such that torch's method of this name could take them."""
         entry = self.table.get(f"torch.Tensor.{name}")
-        if entry is None or entry.kind != "method":
+        if entry is None:
             return True
+        if entry.kind != "method":  # `node.is_leaf()`: torch's is no method
+            return False
         return could_be_method(
             entry,
             call,

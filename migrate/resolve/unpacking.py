@@ -6,7 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from migrate.resolve.types import item_of
-from migrate.resolve.values import UNKNOWN, Known, ListOf, TupleOf, Value, join, type_of_constant
+from migrate.resolve.values import (
+    UNKNOWN,
+    Known,
+    ListOf,
+    TupleOf,
+    Value,
+    join,
+    options_of,
+    type_of_constant,
+)
 
 
 class Spread(ListOf):
@@ -36,6 +45,7 @@ def with_spread(elements: list[ast.expr], values: tuple[Value, ...]) -> ListOf:
 
 def unpacked(targets: list[ast.expr], value: Value) -> Iterator[tuple[ast.expr, Value]]:
     """Each target with what it is given; a starred one with any of its items."""
+    value = _one_tuple(value)
     star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), len(targets))
     behind = len(targets) - star - 1 if star < len(targets) else 0
     for index, target in enumerate(targets):
@@ -54,6 +64,20 @@ def unpacked(targets: list[ast.expr], value: Value) -> Iterator[tuple[ast.expr, 
             elif index < star or behind > len(value.back):
                 known = value.inner
         yield target, item_of(value) if known is None else known
+
+
+def _one_tuple(value: Value) -> Value:
+    """`return model, cpu` here and `return wrapped, cuda` there: a tuple of either."""
+    options = options_of(value)
+    tuples = [option for option in options if isinstance(option, TupleOf)]
+    if len(tuples) < 2 or len(tuples) != len(options):
+        return value
+    if len({len(option.items) for option in tuples}) != 1:
+        return value
+    items = list(tuples[0].items)
+    for option in tuples[1:]:
+        items = [join(old, new) for old, new in zip(items, option.items, strict=True)]
+    return TupleOf(tuple(items))
 
 
 def spread_out(arguments: list[ast.expr], values: list[Value]) -> list[Value]:

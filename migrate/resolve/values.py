@@ -24,6 +24,26 @@ class Value:
 UNKNOWN = Value()
 
 
+class Foreign(Value):
+    """What another framework made: `flow.zeros(2)`, `jnp.ones(3)`, `ops.relu(x)` of MindSpore.
+
+    Never a tensor of torch's, whatever its methods are called. It is known of a name only while no
+    branch says otherwise: joined with anything it is not known.
+    """
+
+    __slots__ = ()
+
+
+FOREIGN = Foreign()
+# What they make is no tensor of torch's.
+OTHER_FRAMEWORKS = frozenset(
+    """
+    caffe2 chainer cntk cupy equinox flax haiku jax keras mindspore mlx ms_migrate_helpers mxnet
+    oneflow optax paddle tensorflow tf_keras theano tinygrad
+    """.split()  # noqa: SIM905 - a list would take a line for each name
+)
+
+
 class External(Value):
     """A module, class, function or constant of a library, by its dotted name."""
 
@@ -138,10 +158,20 @@ class ProjectModule(Value):
         self.name = name
 
 
+class MemberOf(Value):
+    """A member of a module of the program that is chosen by name: `models.__dict__[name]`."""
+
+    __slots__ = ("module",)
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+
 class ProjectFunction(Value):
     """A function of the program; its body is looked at once, when first needed."""
 
     __slots__ = (
+        "bound",
         "done",
         "frame",
         "hints",
@@ -153,6 +183,8 @@ class ProjectFunction(Value):
         "result",
         "running",
         "seen",
+        "stale",
+        "stated",
     )
 
     def __init__(
@@ -169,6 +201,17 @@ class ProjectFunction(Value):
         self.done = False
         self.running = False
         self.seen: dict[str, Value] = {}  # the hints that its body was looked at with
+        self.bound: dict[str, Value] = {}  # what its parameters were then
+        self.stale = False  # an attribute that it reads was understood afterwards
+        self.stated: set[str] = set()  # parameters of which the annotation says what they are
+
+
+def matters_to_readers(value: Value) -> bool:
+    """A tensor, or a function of the program: what is done with it has consequences."""
+    return any(
+        is_tensor(option) or isinstance(option, ProjectFunction | Method)
+        for option in options_of(value)
+    )
 
 
 class ProjectClass(Value):
@@ -183,6 +226,7 @@ class ProjectClass(Value):
         "node",
         "prepared",
         "qualified",
+        "readers",
     )
 
     def __init__(self, node: ast.ClassDef, module: ModuleScope, qualified: str) -> None:
@@ -193,11 +237,18 @@ class ProjectClass(Value):
         self._find_bases: Callable[[], list[Value]] | None = None
         self.body: dict[str, Value] = {}
         self.attributes: dict[str, Value] = {}  # assigned on self
+        self.readers: dict[str, list[ProjectFunction]] = {}  # attribute -> who has read it
         self.prepared = False
 
     def learn(self, name: str, value: Value) -> None:
-        """An attribute that some method gives to self."""
-        self.attributes[name] = join(self.attributes.get(name, UNKNOWN), value)
+        """An attribute that some method gives to self. Whoever read it before it is found to be a
+        tensor (`self.mask = None` in the constructor) or something to call is looked at again.
+        """
+        old = self.attributes.get(name, UNKNOWN)
+        new = self.attributes[name] = join(old, value)
+        if matters_to_readers(new) and not matters_to_readers(old):
+            for function in self.readers.pop(name, ()):
+                function.stale = True
 
     def defer_bases(self, find: Callable[[], list[Value]]) -> None:
         """Leave the bases until someone asks: finding them may mean reading another file."""
@@ -297,10 +348,11 @@ BOOL = instance("builtins.bool")
 STR = instance("builtins.str")
 SIZE = ListOf(INT, "Size")
 _UNION_LIMIT = 16
+_NO_TENSORS = frozenset({Value, Known, External, TupleOf, ListOf, Method, ProjectClass})
 
 
 def options_of(value: Value) -> tuple[Value, ...]:
-    return value.options if isinstance(value, Union) else (value,)
+    return value.options if value.__class__ is Union else (value,)
 
 
 def same(left: Value, right: Value) -> bool:
@@ -328,9 +380,9 @@ def join(left: Value, right: Value) -> Value:
 
     What is not known yields to what is, since a Python name mostly keeps one type.
     """
-    if left is right or right is UNKNOWN:
-        return left
-    if left is UNKNOWN:
+    if left is right or right is UNKNOWN or right is FOREIGN:
+        return UNKNOWN if left is FOREIGN and right is not FOREIGN else left
+    if left is UNKNOWN or left is FOREIGN:
         return right
     options = list(options_of(left))
     for value in options_of(right):
@@ -352,6 +404,11 @@ def join(left: Value, right: Value) -> Value:
     return Union(tuple(options)) if len(options) <= _UNION_LIMIT else UNKNOWN
 
 
+def says_nothing(value: Value) -> bool:
+    """Not known, of another framework, or the None that something will replace."""
+    return value in (UNKNOWN, FOREIGN) or (isinstance(value, Known) and value.value is None)
+
+
 def without_none(value: Value) -> Value:
     """What is left once a test has excluded None."""
     if not isinstance(value, Union):
@@ -364,8 +421,30 @@ def type_of_constant(value: Known) -> Value:
     return value if value.value is None else instance(f"builtins.{type(value.value).__name__}")
 
 
+def is_packed(value: Value) -> bool:
+    """A PackedSequence, and nothing else."""
+    return isinstance(value, Instance) and value.cls == "torch.nn.utils.rnn.PackedSequence"
+
+
+def is_foreign(value: Value) -> bool:
+    """Certainly of another framework: what it made, or what is annotated with its classes."""
+    if value is FOREIGN or value is TENSOR or not isinstance(value, Instance | Union):
+        return value is FOREIGN
+    options = [o for o in options_of(value) if not (isinstance(o, Known) and o.value is None)]
+    return bool(options) and all(
+        isinstance(o, Instance)
+        and isinstance(o.cls, str)
+        and o.cls.partition(".")[0] in OTHER_FRAMEWORKS
+        for o in options
+    )
+
+
 def is_tensor(value: Value) -> bool:
     """Certainly a tensor (or a Parameter, or None in its place)."""
+    if value is TENSOR or value is PARAMETER:
+        return True
+    if value.__class__ in _NO_TENSORS:
+        return False
     options = [o for o in options_of(value) if not (isinstance(o, Known) and o.value is None)]
     return bool(options) and all(
         isinstance(o, Instance) and o.cls in ("torch.Tensor", "torch.nn.Parameter") for o in options

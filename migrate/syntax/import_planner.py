@@ -60,6 +60,7 @@ class ImportPlanner:
 
     taken: frozenset[str]
     helper_import: str = f"import {HELPER_MODULE} as {HELPERS}"
+    helper_alias: str = ""  # what an import that is there already calls the helper module
     quote: str = "'"  # the file's usual quotes
     mint: bool = False  # prefer mindspore.mint, whose names and parameters are torch's
     imports: dict[str, None] = field(default_factory=dict)  # import lines, each once
@@ -67,6 +68,8 @@ class ImportPlanner:
     torch: set[str] = field(
         default_factory=set
     )  # packages that must stay imported: torch, torchvision
+    # Names of torch's that stay imported in a `try`, and what they are bound to there.
+    guarded: dict[str, str] = field(default_factory=dict)
 
     def name(self, dotted: str) -> str:
         """The expression that means `dotted`, with its import noted."""
@@ -87,10 +90,15 @@ class ImportPlanner:
 
     def helper(self, name: str) -> str:
         self.helpers[name] = None
+        if self.helper_alias:
+            return f"{self.helper_alias}.{name}"
         return f"{self._module(HELPERS, self.helper_import)}.{name}"
 
     def keep_torch(self, dotted: str) -> str:
         """A torch name that stays, spelled in full so that it cannot be taken for MindSpore's."""
+        for start, bound in self.guarded.items():
+            if dotted == start or dotted.startswith(f"{start}."):
+                return f"{bound}{dotted[len(start) :]}"
         package = dotted.partition(".")[0]
         self.torch.add(package)
         return dotted

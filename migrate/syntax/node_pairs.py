@@ -85,12 +85,17 @@ def _call(node: ast.Call) -> list[Any]:
 
 def _class(node: ast.ClassDef) -> list[Any]:
     arguments = sorted([*node.bases, *node.keywords], key=_position)
-    return [*node.decorator_list, *arguments, *node.body]
+    return [*node.decorator_list, *_type_parameters(node), *arguments, *node.body]
 
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Any]:
     returns = [node.returns] if node.returns else []
-    return [*node.decorator_list, node.args, *returns, *node.body]
+    return [*node.decorator_list, *_type_parameters(node), node.args, *returns, *node.body]
+
+
+def _type_parameters(node: ast.AST) -> list[Any]:
+    """Those of `def f[T: Tensor](x: T)`, which the stdlib reads from Python 3.12 on."""
+    return list(getattr(node, "type_params", ()))
 
 
 def _dict(node: ast.Dict) -> list[Any]:
@@ -156,6 +161,10 @@ _FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {
     cst.MatchMapping: ("elements",),
     cst.MatchStar: (),
     cst.Param: ("annotation", "default"),
+    cst.ParamSpec: (),
+    cst.TypeParam: ("param", "default"),
+    cst.TypeVar: ("bound",),
+    cst.TypeVarTuple: (),
 }
 _PARTNERS: dict[type[cst.CSTNode], tuple[type[ast.AST], ...]] = {
     cst.Name: (ast.Name,),

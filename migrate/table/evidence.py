@@ -11,6 +11,8 @@ from typing import Any
 FILE = "evidence.json"
 SCHEMA = "ms-migrate/evidence"
 VERSION = 1
+# Verdicts of dry runs with which a program runs on an Ascend, fast or slowly.
+TAKEN = ("accepted", "AI CPU", "host CPU")
 
 
 @dataclass(slots=True)
@@ -64,6 +66,16 @@ def ascend_said(document: dict[str, Any]) -> str:
     parts += [f"{dtype} {verdict}" for dtype, verdict in document.get("dtypes", {}).items()]
     text = f"{document['verdict']} ({'; '.join(parts)})"
     return f"{text}; {document['first']}" if document.get("first") else text
+
+
+def contradiction(platforms: tuple[str, ...], verdict: str) -> str:
+    """Where the dry run denies what MindSpore's documentation says of the device."""
+    listed = "Ascend" in platforms
+    if listed and verdict in ("no kernel", "dtype refused"):
+        return "MindSpore's documentation lists Ascend"
+    if not listed and verdict in TAKEN:
+        return "MindSpore's documentation does not list Ascend"
+    return ""
 
 
 @cache

@@ -23,7 +23,10 @@ ALIASES = "aliases"
 MINT = "mint"
 DEVICES = "platforms"
 PACKAGES = "packages"
-NAN = "nan"  # rows for programs that look for NaN
+# Files of rows that take the place of the usual ones in some programs: those that look for NaN,
+# which some kernels swallow, those whose logits may be infinite, and those that look at the batches
+# that a norm has counted.
+NAN, INFINITE, BATCH_COUNTS = VARIANTS = ("nan", "infinite", "batch_counts")
 
 
 class Table:
@@ -35,10 +38,10 @@ class Table:
         *,
         cached: bool | None = None,
         version: str = "",
-        keep_nan: bool = False,
+        variants: tuple[str, ...] = (),
     ) -> None:
-        """Rows for the newest MindSpore, or for an older `version`; with `keep_nan` for a program
-        that looks for NaN, which some kernels swallow.
+        """Rows for the newest MindSpore, or for an older `version`; those of the `variants` come
+        first.
         """
         from migrate.resources import folder as resource_folder
 
@@ -47,7 +50,7 @@ class Table:
         # Every command reads the bundled table, so it is worth a cache; others are not.
         self.cached = self.folder == bundled if cached is None else cached
         self.version = "" if version == VERSIONS[-1] else version
-        self.keep_nan = keep_nan
+        self.variants = variants
         self._namespaces: dict[str, Mapping[str, Entry]] = {}
         self._answers: dict[str, Entry | None] = {}
 
@@ -57,7 +60,7 @@ class Table:
         names = {path.name.removesuffix(".toml") for path in self.folder.glob("*.toml")}
         if not names:
             raise TableError(f"no mapping files in {self.folder}")
-        return frozenset(names - {ALIASES, DEVICES, GRAPH_LIMITS, MINT, NAN, PACKAGES})
+        return frozenset(names - {ALIASES, DEVICES, GRAPH_LIMITS, MINT, PACKAGES, *VARIANTS})
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -70,8 +73,8 @@ class Table:
             return self._answers[name]
         canonical = self.canonical(name)
         entry = self._find(canonical)
-        if entry is not None and self.keep_nan:
-            entry = self._load(NAN).get(canonical, entry)
+        for variant in self.variants if entry is not None else ():
+            entry = self._load(variant).get(canonical, entry)
         if entry is not None:
             entry = self._now(entry)
         self._answers[name] = entry

@@ -62,7 +62,7 @@ def remove_unused_names(module: cst.Module, context: Context) -> cst.Module:
     """
     text = module_code(module)
     ours = {line.rpartition(" ")[2].partition(".")[0] for line in context.spelling.imports}
-    candidates = _read(context.tree) | ours
+    candidates = _read(context.tree) | context.lowered_names | ours
     wanted = imported_names(context.modules.project)
     while True:
         after = context.ported_tree = ast.parse(text)

@@ -66,7 +66,7 @@ def program(tmp_path: Path, table: Table) -> Callable[..., Program]:
         project = discover([tmp_path])
         resolver = Resolver(project, table)
         main = next(file for file in project.files if file.path.name == "main.py")
-        resolution = resolver.file(main, keep_types=True)
+        resolution = resolver.file(main)
         return Program(Flow(resolution, resolver.modules, resolver.interpreter))
 
     return run

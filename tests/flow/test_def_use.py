@@ -151,7 +151,7 @@ def test_inputs_and_outputs_of_a_region(program):
     region = loop.body[:4]
     assert region_inputs(f, region) == ["cell", "x", "state", "head", "y"]
     assert region_outputs(f, region) == ["state", "out", "loss"]
-    assert region_carried(f, loop, region) == ["state"]
+    assert region_carried(f, region) == {"out", "state", "loss"}
 
 
 def test_a_statement_that_reads_an_earlier_value_stays(program):

@@ -15,6 +15,7 @@ import re
 import sys
 import textwrap
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,11 @@ def main(names: list[str]) -> int:
     for row in rows:
         print(f"{row.name:22} {row.effect:7} {found[row.name]}")
     if not names:
-        record = {"mindspore": mindspore.__version__, "date": "2026-11-17", "limits": found}
+        record = {
+            "mindspore": mindspore.__version__,
+            "date": date.today().isoformat(),
+            "limits": found,
+        }
         RESULTS.write_text(json.dumps(record, indent=1) + "\n")
         PAGE.write_text(page(record))
     wrong = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from migrate.table import Table
 from tests.metamorphic.meaning import merged, port_meaning, without_suffix
-from tests.metamorphic.variants import reformatted, renamed_locals, split, squeezed
+from tests.metamorphic.variants import joined, reformatted, renamed_locals, split, squeezed
 
 Check = Callable[[str, Path, Table], str | None]  # the difference; None where it does not apply
 MAIN, HELPER = "module.py", "moved_part.py"
@@ -37,10 +37,47 @@ def _two_files(only_functions: bool) -> Check:
     return check
 
 
+# A module of a program's own beside a real one: a layer, a helper and a training step.
+BESIDE = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class BesideNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.beside_fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        x = x.view(x.size(0), -1)
+        return F.relu(self.beside_fc(x))
+
+
+def beside_train(model: BesideNet, batches, optimizer: torch.optim.Optimizer):
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def _merge(text: str, folder: Path, table: Table) -> str | None:
+    """Two modules of one program, written into one file."""
+    both = joined(text, BESIDE)
+    if both is None:
+        return None
+    before = port_meaning(folder / "before", {MAIN: text, HELPER: BESIDE}, table)
+    after = port_meaning(folder / "after", {MAIN: both}, table)
+    return merged(before.values()).difference(merged(after.values()))
+
+
 RELATIONS: dict[str, Check] = {
     "reformat": _same_file(reformatted),
     "squeeze": _same_file(squeezed),
     "rename_locals": _same_file(renamed_locals, "_local"),
     "split_module": _two_files(only_functions=False),
     "move_functions": _two_files(only_functions=True),
+    "merge_modules": _merge,
 }

@@ -151,6 +151,39 @@ def split(text: str, helper: str, only_functions: bool = False) -> Parts | None:
     return Parts(_source(main_tree), _source(helper_tree), names)
 
 
+def joined(first: str, second: str) -> str | None:
+    """Two modules as one; None where both bind a name to different things."""
+    trees = [ast.parse(first), ast.parse(second)]
+    bound = [_bound_at_top(tree) for tree in trees]
+    if any(bound[0][name] != bound[1][name] for name in bound[0].keys() & bound[1].keys()):
+        return None
+    future, rest = [], []
+    for node in (node for tree in trees for node in tree.body[_has_docstring(tree) :]):
+        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        (future if is_future else rest).append(node)
+    return _source(ast.Module([*future, *rest], []))
+
+
+def _has_docstring(tree: ast.Module) -> bool:
+    return ast.get_docstring(tree) is not None
+
+
+def _bound_at_top(tree: ast.Module) -> dict[str, str]:
+    """What a module binds, with what tells two bindings of one name apart."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None) or ""
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                found[name] = f"{module}:{alias.name}"
+        else:
+            names = [getattr(node, "name", "")]
+            names += [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not _loads(n)]
+            found |= {name: ast.unparse(node) for name in names if name}
+    return found
+
+
 def _source(tree: ast.Module) -> str:
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 

@@ -10,6 +10,7 @@ import pytest
 
 from migrate.port.file import PortedFile, port_file
 from migrate.port.tree import Options, PortedTree, port_tree
+from migrate.port.variants import with_variants
 from migrate.project import discover
 from migrate.resolve import Resolver
 from migrate.table import Table
@@ -38,7 +39,7 @@ def port(tmp_path: Path, table: Table) -> Port:
         path.write_bytes(textwrap.dedent(source).encode())
         project = discover([path])
         return port_file(
-            Resolver(project, table),
+            Resolver(project, with_variants(table, project)),
             project.files[0],
             helper_import=HELPER_IMPORT,
             **options,  # type: ignore[arg-type]

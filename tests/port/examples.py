@@ -6,6 +6,8 @@ import ast
 import textwrap
 
 IMPORTS = """\
+import functools
+
 import einops
 import einops.layers.torch
 import torch

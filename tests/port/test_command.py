@@ -75,7 +75,7 @@ def test_file_to_directory(run: Run, net: Path, tmp_path: Path) -> None:
     code, out, err = run(net, "-o", tmp_path / "out")
     assert code == 0
     assert tree_of(tmp_path / "out") == {"net.py": PORTED.encode()}
-    assert "1 file" in out and "100%" in out and "nothing left to do" in out
+    assert "1 file" in out and "100%" in out and "no open items" in out
     assert err == ""
 
 
@@ -186,7 +186,7 @@ def test_json_summary(run: Run, net: Path, tmp_path: Path) -> None:
     code, out, _ = run(net.parent, "-o", tmp_path / "out", "--format", "json", "--quiet")
     document = json.loads(out)
     assert code == 1
-    assert document["schema"] == "ms-migrate/port/1"
+    assert (document["schema"], document["version"]) == ("ms-migrate/port", 2)
     assert document["summary"]["files"] == 2
     assert document["summary"]["usages"] == 3
     assert document["summary"]["ported"] == 2
@@ -299,7 +299,7 @@ def test_what_is_left_keeps_torch_and_a_marker(run: Run, tmp_path: Path) -> None
     code, out, _ = run(source, "-o", tmp_path / "out")
     text = (tmp_path / "out" / "left.py").read_text(encoding="utf-8")
     assert code == 1
-    assert "1 left for you" in out
+    assert "1 open item" in out
     marker, statement = text.splitlines()[-2:]
     assert marker.startswith("# ms-migrate: MS301 torch.fx.symbolic_trace")
     assert statement == "handle = torch.fx.symbolic_trace(None)"

@@ -126,14 +126,38 @@ def test_gradients_that_a_step_would_see_are_reported(port) -> None:
     [
         # computed elsewhere
         "return autograd.grad(pred.sum(), x, create_graph=True)[0]",
-        # None where nothing depends on it, zeros here
-        "y = net(x)\n    return autograd.grad(y, x, torch.ones_like(y), allow_unused=True)[0]",
         # parameters are the optimizer's
         "return autograd.grad(net(x).sum(), net.parameters(), create_graph=True)",
-        "return autograd.grad(net(x).sum(), [x, x])[0]",
     ],
 )
 def test_what_is_no_function_of_the_input_is_reported(port, body: str) -> None:
     text, findings = ported(port, f"def f(net: nn.Module, x: torch.Tensor, pred):\n    {body}\n")
     assert [f.api for f in findings] == ["torch.autograd.grad"]
     assert "with_gradients" not in text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        # None where nothing depends on it
+        "autograd.grad(y, x, torch.ones_like(y), allow_unused=True)",
+        "autograd.grad(y.sum(), [x, x])",
+        "autograd.grad(y.sum(), net.parameters())",
+    ],
+)
+def test_what_no_function_gives_is_recorded(port, call: str) -> None:
+    before = f"def f(net: nn.Module, x: torch.Tensor):\n    y = net(x)\n    return {call}\n"
+    text, findings = ported(port, before)
+    assert "helpers.recorded_grad(y" in text
+    assert ["recorded while" in f.message for f in findings] == [True]
+
+
+def test_an_input_that_depends_on_another_is_recorded(port) -> None:
+    before = """
+        def f(x: torch.Tensor):
+            h = x * 2
+            h.sum().backward()
+            return h.grad, x.grad
+        """
+    text, _ = ported(port, before)
+    assert "helpers.backward(h.sum())" in text and "return h.grad, x.grad" in text

@@ -167,3 +167,69 @@ def test_the_plan_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "raw = out.sum().item(); out is out_1 there" in shown
     assert "out_1 (an earlier value of out)" in shown
     assert "used once, by opt" in shown
+
+
+@pytest.mark.parametrize(
+    ("made", "added"),
+    [
+        ("rows = losses", "rows.append(F.mse_loss(m(x), y))"),
+        ("pass", "collect(losses, F.mse_loss(m(x), y))"),
+    ],
+)
+def test_a_term_added_through_another_name_is_not_lost(port, made, added) -> None:
+    ported = port(
+        HEAD
+        + f"""
+    def collect(terms, value):
+        terms.append(value)
+
+    def train(m: nn.Module, data):
+        opt = torch.optim.SGD(m.parameters(), lr=0.1)
+        for x, y in data:
+            opt.zero_grad()
+            losses = []
+            {made}
+            {added}
+            loss = sum(losses) + 0.01 * sum(p.abs().sum() for p in m.parameters())
+            loss.backward()
+            opt.step()
+    """
+    )
+    assert "helpers.backward(loss)" in ported.text
+    assert any("terms of the loss are put into" in f.message for f in ported.findings)
+
+
+def test_a_list_of_terms_starts_in_the_step(port) -> None:
+    text = port(
+        HEAD
+        + """
+    def train(m: nn.Module, data):
+        opt = torch.optim.SGD(m.parameters(), lr=0.1)
+        for x, y in data:
+            opt.zero_grad()
+            terms = {"fit": [], "size": []}
+            terms["fit"].append(F.mse_loss(m(x), y))
+            loss = sum(terms["fit"])
+            loss.backward()
+            opt.step()
+    """
+    ).text
+    inside = text[text.index("def forward_step(x, y):") : text.index("grad_step =")]
+    assert "terms = " in inside
+
+
+def test_a_value_of_a_branch_that_was_not_taken_goes_in(port) -> None:
+    text = port(
+        HEAD
+        + """
+    def train(m: nn.Module, data, h, opt: torch.optim.Optimizer):
+        for i, (x, y) in enumerate(data):
+            if i % 2:
+                h = m(x)
+            loss = F.mse_loss(m(h), y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """
+    ).text
+    assert "def forward_step(i, x, h, y):" in text or "def forward_step(i, h, x, y):" in text

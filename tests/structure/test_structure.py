@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 from statistics import mean
 
-from tests.structure.measure import LAYERS, SOURCES, backward_imports, functions, longest_chain
+from tests.structure.measure import (
+    LAYERS,
+    SOURCES,
+    backward_imports,
+    functions,
+    longest_chain,
+    two_way_pairs,
+)
 
 
 def test_nothing_imports_a_higher_layer() -> None:
     assert [f"{one.path}:{one.line} imports {one.name}" for one in backward_imports()] == []
+
+
+def test_no_two_folders_import_each_other() -> None:
+    assert [sorted(pair) for pair in two_way_pairs()] == []
 
 
 def test_the_layers_are_there() -> None:
@@ -25,3 +37,16 @@ def test_functions_are_small() -> None:
 def test_classes_do_not_form_chains() -> None:
     chain = longest_chain()
     assert len(chain) <= 6, chain
+
+
+def test_helpers_have_one_name_each() -> None:
+    """They end up in one module: of two definitions of a name, one would be lost."""
+    homes: dict[str, set[str]] = {}
+    for path in (SOURCES / "emit" / "helpers").glob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [getattr(node, "name", "")]
+            if isinstance(node, ast.Assign):
+                names = [getattr(target, "id", "") for target in node.targets]
+            for name in filter(None, names):
+                homes.setdefault(name, set()).add(path.name)
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
 import re
 import tomllib
@@ -115,7 +116,7 @@ def torch_signature(entry: Entry) -> inspect.Signature | None:
     if entry.kind in ("attribute", "constant", "dtype", "module") or entry.torch.endswith("__"):
         return None
     found = torch_object(entry.torch)
-    if isinstance(found, str) or not callable(found):
+    if isinstance(found, str) or not callable(found) or isinstance(found, enum.EnumType):
         return None
     try:
         signature = inspect.signature(found)

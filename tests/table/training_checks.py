@@ -101,34 +101,92 @@ def schedule_differences():
     return differences
 
 
-def resumed_optimizers():
-    """Per optimizer: what is saved, the weight after two steps, and after two with a stop."""
+def resumed_optimizers(*names):
+    """Per optimizer: weights after four steps, after four with a stop in the middle, after four of
+    which torch took the first two, and torch's own.
+    """
+    import mindspore
     import numpy as np
+    import torch
     from mindspore import Parameter, Tensor
 
-    from migrate.emit.helpers.optim_adam import Adam
-    from migrate.emit.helpers.optim_muon import Muon
-    from migrate.emit.helpers.optim_nadam import NAdam
-    from migrate.emit.helpers.optim_radam import RAdam
+    from migrate.emit.helpers.optim_by_name import optimizers_by_name
+    from migrate.emit.helpers.optim_groups import param_groups
     from migrate.emit.helpers.optim_state import load_optimizer_state_dict, optimizer_state_dict
 
-    gradient = (Tensor(np.array([[1.0, -2.0, 3.0]], np.float32)),)
+    random = np.random.RandomState(0)
+    shapes = [(3, 4), (5, 2), (2, 2)]
+    start = [random.randn(*shape).astype(np.float32) for shape in shapes]
+    steps = [[random.randn(*shape).astype(np.float32) for shape in shapes] for _ in range(4)]
+    options = {
+        "SGD": {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.1},
+        "RMSprop": {"momentum": 0.5, "centered": True},
+        "Adam": {"amsgrad": True},
+        "Muon": {"weight_decay": 0.1},
+    }
+
+    def groups(parameters):
+        return [{"params": parameters[:1]}, {"params": parameters[1:], "lr": 0.05}]
+
+    def of_mindspore(name, values):
+        made = [Parameter(Tensor(v), name=f"p{n}") for n, v in enumerate(values)]
+        kind = getattr(optimizers_by_name, name)
+        return made, kind(groups(made), lr=0.1, **options.get(name, {}))
+
+    def of_torch(name, values):
+        made = [torch.nn.Parameter(torch.tensor(v)) for v in values]
+        kind = getattr(torch.optim, name)
+        return made, kind(groups(made), lr=0.1, **options.get(name, {}))
+
+    def take(optimizer, parameters, gradients):
+        """The last parameter has no gradient in the first step."""
+        first = gradients is steps[0]
+        for parameter, value in zip(parameters, gradients, strict=True):
+            if isinstance(parameter, Parameter):
+                parameter.has_no_gradient = first and parameter is parameters[-1]
+            else:
+                skipped = first and parameter is parameters[-1]
+                parameter.grad = None if skipped else torch.tensor(value)
+        if isinstance(parameters[0], Parameter):
+            optimizer(tuple(map(Tensor, gradients)))
+        else:
+            optimizer.step()
+
+    def change(groups):
+        """What a schedule or a person has set in the meantime is resumed, too."""
+        groups[1]["lr"] = 0.02
+        groups[0]["weight_decay"] = 0.05
+        if "betas" in groups[0]:
+            groups[0]["betas"] = (0.8, *groups[0]["betas"][1:])
+
+    def values(parameters):
+        return [p.asnumpy() if isinstance(p, Parameter) else p.detach().numpy() for p in parameters]
+
+    def in_mindspore(value):
+        if isinstance(value, torch.Tensor):
+            return Tensor(value.numpy().copy())
+        if isinstance(value, dict):
+            return {key: in_mindspore(item) for key, item in value.items()}
+        return [in_mindspore(item) for item in value] if isinstance(value, list) else value
+
     answers = {}
-    for kind in (Adam, Muon, NAdam, RAdam):
-
-        def made(start, kind=kind):
-            weight = Parameter(Tensor(start), name="w")
-            return weight, kind([weight], lr=0.1)
-
-        weight, optimizer = made(np.ones((1, 3), np.float32))
-        optimizer(gradient)
-        halfway = weight.asnumpy().copy()
-        saved = {name: value.copy() for name, value in optimizer_state_dict(optimizer).items()}
-        optimizer(gradient)
-        again, resumed = made(halfway)  # the model's own checkpoint holds the weights
-        load_optimizer_state_dict(resumed, saved)
-        resumed(gradient)
-        answers[kind.__name__] = (sorted(saved), weight.asnumpy(), again.asnumpy())
+    for name in names:
+        ends = []
+        for build in (of_mindspore, of_torch):
+            weights, optimizer = build(name, start)
+            for gradients in steps[:2]:
+                take(optimizer, weights, gradients)
+            ours = build is of_mindspore
+            change(param_groups(optimizer) if ours else optimizer.param_groups)
+            saved = optimizer_state_dict(optimizer) if ours else optimizer.state_dict()
+            again, resumed = of_mindspore(name, [v.copy() for v in values(weights)])
+            load_optimizer_state_dict(resumed, saved if ours else in_mindspore(saved))
+            for gradients in steps[2:]:
+                take(optimizer, weights, gradients)
+                take(resumed, again, gradients)
+            ends += [values(weights), values(again)]
+        answers[name] = ends
+    assert mindspore.get_context("mode") == mindspore.PYNATIVE_MODE
     return answers
 
 

@@ -5,6 +5,7 @@ changed by rules.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +61,8 @@ class Call:
     variable: str = ""  # what its result is assigned to
     changes: bool = False  # gives a new value for what it changes; the statement rebinds that
     quote: str = "'"  # of the file, so that strings from the table look at home
+    sources: dict[str, ast.expr] = field(default_factory=dict)  # arguments and "self" as written
+    dtype_of: Callable[[ast.expr], str] | None = None
 
     @property
     def signature(self) -> Signature | None:
@@ -76,6 +79,11 @@ class Call:
 
     def type(self, name: str) -> Value:
         return self.slots[name].type if name in self.slots else UNKNOWN
+
+    def dtype(self, name: str) -> str:
+        """The dtype of a tensor among the arguments ("self": the receiver), "" if not stated."""
+        source = self.sources.get(name)
+        return self.dtype_of(source) if self.dtype_of is not None and source is not None else ""
 
     def constant(self, name: str) -> Any:
         """The Python value of an argument that is a literal (torch's default if left out), else

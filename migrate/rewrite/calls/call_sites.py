@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from migrate.resolve.values import PARAMETER, Value, is_tensor, options_of
-from migrate.rewrite.calls.list_arguments import find_listed
+from migrate.rewrite.calls.list_arguments import before_tensors, find_listed
 from migrate.rewrite.cells.buffers import find_stateful_buffers, without_value
 from migrate.rewrite.cells.member_iteration import find_listed_members
 from migrate.rewrite.cells.pool_sizes import find_sized_pools
@@ -29,6 +29,7 @@ class CallSites(FileAccess):
         self.stateful = find_stateful_buffers(tree)
         self.plain_buffers = without_value(tree)
         self.listed_for = find_listed(tree, context)
+        self.before_tensors = before_tensors(tree, context)
         # Calls that compiled code cannot make -> what gives the same as a tuple; their first items.
         self.listed_members, self.first_members = find_listed_members(context)
         self.compared_types = _compared_types(tree)

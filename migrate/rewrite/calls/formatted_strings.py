@@ -11,6 +11,7 @@ from migrate.resolve.values import STR, Known, Value, is_tensor, options_of
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.nodes import OtherQuotes, atomic, with_parts
+from migrate.syntax.text import code
 
 
 @declare(
@@ -46,9 +47,31 @@ class FormattedStrings(NodePass):
     def leave_FormattedString(
         self, original: cst.FormattedString, updated: cst.FormattedString
     ) -> cst.FormattedString:
-        if original is updated or len(updated.end) != 1:
+        if original is updated:
+            return updated
+        updated = updated.with_changes(parts=_with_labels(original, updated))
+        if len(updated.end) != 1:
             return updated
         return updated.visit(OtherQuotes(updated.end))  # type: ignore[return-value]
+
+
+def _with_labels(
+    original: cst.FormattedString, updated: cst.FormattedString
+) -> list[cst.BaseFormattedStringContent]:
+    """`{x.size()=}` shows its own source: that stays what it was."""
+    parts: list[cst.BaseFormattedStringContent] = []
+    for before, after in zip(original.parts, updated.parts, strict=True):
+        if isinstance(before, cst.FormattedStringExpression) and before.equal is not None:
+            assert isinstance(after, cst.FormattedStringExpression)
+            label = code(before.expression) + code(before.equal)
+            if code(after.expression) != code(before.expression) and "{" not in label:
+                parts.append(cst.FormattedStringText(label))
+                plain = after.format_spec is None and after.conversion is None
+                after = after.with_changes(
+                    equal=None, conversion="r" if plain else after.conversion
+                )
+        parts.append(after)
+    return parts
 
 
 def _is_text(value: Value) -> bool:

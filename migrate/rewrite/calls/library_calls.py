@@ -29,6 +29,9 @@ from migrate.table import Entry
 
 _REMOVED = "None"  # a row whose expression is None has no effect in MindSpore
 
+_MODULE = "torch.nn.Module."
+_UNBOUND = ("torch.Tensor.", _MODULE)
+
 
 @declare(
     phase="rewrite",
@@ -36,6 +39,7 @@ _REMOVED = "None"  # a row whose expression is None has no effect in MindSpore
     needs=["usages", "types"],
     after={
         "input_blocks": "the gradient of an input is planned, not called",
+        "recorded_tensors": "gradients that are recorded are asked of the record",
         "step_calls": "the calls of a step have forms of their own",
         "compiled_code": "`map`, `zip` and the like have forms of their own in compiled code",
         "compiled_numbers": "`item()` of numpy's numbers is no tensor's in compiled code",
@@ -69,7 +73,13 @@ class LibraryCalls(NodePass):
             return None
         if partner in self._choices.looked_up:
             table = self._choices.looked_up[partner]
-            return self._names.chosen_by_name(table, updated.args[1].value)
+            try:
+                return self._names.chosen_by_name(table, updated.args[1].value)
+            except Refusal as refusal:
+                self.flag(partner, refusal, table.owner.api)
+                space = expression(self.spelling.keep_torch(table.owner.api))
+                first = updated.args[0].with_changes(value=space)
+                return updated.with_changes(args=[first, *updated.args[1:]])
         literal = self.context.usage(partner)
         if literal is not None and literal.form == "exists":  # hasattr(torch, "compile")
             return self._exists(literal, partner, updated)
@@ -198,7 +208,10 @@ class LibraryCalls(NodePass):
             self.context.ported += 1  # the same call means the same in both frameworks
             return
         kind = "Cell" if usage.api.startswith("torch.nn.Module.") else "tensor"
+        both = kind == "tensor" and self.table.get(f"torch.nn.Module.{name}") is not None
         hint = "model: nn.Module" if kind == "Cell" else "x: torch.Tensor"
+        if both:
+            kind, hint = "tensor or Cell", f"{hint}` or `model: nn.Module"
         refusal = Refusal(
             f".{name}() is another one on a MindSpore {kind}, and this value's type is not known",
             f"annotate the variable (`{hint}`), or port this line by hand",
@@ -226,6 +239,8 @@ class LibraryCalls(NodePass):
             return self._starred.form(site.usage, entry, updated, receiver)
         self._place(calls, partner, receiver)
         call, new = self._written(entry, calls)
+        if site.receiver is None and receiver is not None and entry.torch.startswith(_MODULE):
+            new = self._of_cell(new, receiver)
         if entry.kind == "function" and call.given("inplace") and call.constant("inplace") is True:
             call.changes = True
         assignment = as_assignment(call, new)
@@ -239,17 +254,31 @@ class LibraryCalls(NodePass):
         return new
 
     def _operands(self, site: Site) -> tuple[cst.BaseExpression | None, cst.Call, list[Value]]:
-        """Receiver, call and types of the arguments: torch.Tensor.add(x, y) is x.add(y)."""
+        """Receiver, call and types of the arguments: torch.Tensor.add(x, y) is x.add(y), and
+        nn.Module.train(self, mode) is self.train(mode) but for overrides.
+        """
         receiver, updated, partner = site.receiver, site.updated, site.partner
         if receiver is not None and partner in self._sites.integer_casts:
             stop = self.spelling.name("mindspore.ops.stop_gradient")
             receiver = expression(f"{stop}({code(receiver)})")
         types = [self.context.type(argument) for argument in arguments_in_order(partner)]
-        if receiver is None and site.entry.torch.startswith("torch.Tensor.") and updated.args:
+        if receiver is None and site.entry.torch.startswith(_UNBOUND) and updated.args:
             first = updated.args[0]
             if site.entry.kind == "method" and first.keyword is None and not first.star:
                 return first.value, updated.with_changes(args=updated.args[1:]), types[1:]
         return receiver, updated, types
+
+    def _of_cell(self, new: cst.BaseExpression, receiver: cst.BaseExpression) -> cst.BaseExpression:
+        """`self.set_train(mode)` as `nn.Cell.set_train(self, mode)`: the method of that class."""
+        if (
+            isinstance(new, cst.Call)
+            and isinstance(new.func, cst.Attribute)
+            and new.func.value is receiver
+        ):
+            owner = expression(self.spelling.name("mindspore.nn.Cell"))
+            func = new.func.with_changes(value=owner)
+            return new.with_changes(func=func, args=[cst.Arg(receiver), *new.args])
+        return new
 
     def _place(
         self, calls: list[Call], partner: ast.Call, receiver: cst.BaseExpression | None
@@ -261,6 +290,8 @@ class LibraryCalls(NodePass):
             candidate.variable = ast.unparse(variable) if variable is not None else ""
             if receiver is not None and isinstance(partner.func, ast.Attribute):
                 candidate.receiver_type = self.context.type(partner.func.value)
+            candidate.sources = _sources(candidate, partner)
+            candidate.dtype_of = self.context.flow.dtypes.of
         if partner in self._sites.statements:
             use_statement_forms(calls)
 
@@ -319,6 +350,21 @@ class LibraryCalls(NodePass):
         if earlier is not None:
             changed, place = earlier.tensor, earlier.place
         self._effects.in_place[new] = Change(changed, place, usage)
+
+
+def _sources(call: Call, partner: ast.Call) -> dict[str, ast.expr]:
+    """The arguments as the source has them, by torch's names; the receiver is "self"."""
+    written = arguments_in_order(partner)
+    found: dict[str, ast.expr] = {}
+    if call.receiver is not None and call.node is not None:
+        if len(call.node.args) < len(written):
+            found["self"] = written.pop(0)  # torch.Tensor.add(x, y)
+        elif isinstance(partner.func, ast.Attribute):
+            found["self"] = partner.func.value
+    for place, slot in enumerate(call.slots.values()):
+        if place < len(written) and not call.varargs:
+            found[slot.name] = written[place]
+    return found
 
 
 def arguments_in_order(node: ast.Call) -> list[ast.expr]:

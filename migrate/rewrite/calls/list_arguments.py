@@ -34,6 +34,37 @@ def find_listed(tree: ast.Module, context: Context) -> dict[ast.AST, str]:
     return found
 
 
+_TENSORS = ("ToTensor", "PILToTensor", "ToImage")
+
+
+def before_tensors(tree: ast.Module, context: Context) -> set[ast.AST]:
+    """Transforms of a Compose that stand before ToTensor: what they get are PIL images."""
+    found: set[ast.AST] = set()
+    for usage in context.resolution.usages:
+        if not usage.api.endswith(".Compose") or not isinstance(usage.call, ast.Call):
+            continue
+        for argument in _arguments(usage.call):
+            items = _listed(argument, tree)
+            makers = [n for n, item in enumerate(items) if _makes_tensor(item, context)]
+            found.update(items[: makers[-1]] if makers else [])
+    return found
+
+
+def _listed(argument: ast.expr, tree: ast.Module) -> list[ast.expr]:
+    """The items of a list in their order; for a name, what is put into the list of that name."""
+    found: list[ast.expr] = []
+    for item in [argument] if isinstance(argument, ast.Name) else _items(argument):
+        put = [one for name, one in _put(tree) if name == getattr(item, "id", "")]
+        put.sort(key=lambda one: (one.lineno, one.col_offset))
+        found += put or [item]
+    return found
+
+
+def _makes_tensor(item: ast.expr, context: Context) -> bool:
+    usage = context.usage(item.func) if isinstance(item, ast.Call) else None
+    return usage is not None and usage.api.endswith(_TENSORS)
+
+
 def _named(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """`normalize = Normalize(...)`, where only its name stands in the list."""
     for node in nodes_of(tree, ast.Assign):

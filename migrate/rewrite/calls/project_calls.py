@@ -9,12 +9,13 @@ import ast
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
-from migrate.pipeline.context import is_module_value
 from migrate.resolve.hierarchy import is_module
+from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN, Instance, options_of
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.forward_names import by_name, written_to_unknown
+from migrate.rewrite.names.member_names import member_helper
 from migrate.rewrite.names.runtime_choices import RuntimeChoices
 from migrate.rewrite.names.runtime_class_checks import asked_by
 from migrate.rewrite.node_pass import FileRewrite, NodePass
@@ -79,9 +80,8 @@ class ProjectCalls(NodePass):
         return new
 
     def _is_quieting(self, partner: ast.Call) -> bool:
-        """Warnings switched off inside forward: a graph has none, and cannot compile it."""
-        within = self.function in self.context.forwards
-        return within and ast.unparse(partner.func) in _QUIETING
+        """Warnings switched off in compiled code: a graph has none, and cannot compile it."""
+        return self.is_compiled(self.function) and ast.unparse(partner.func) in _QUIETING
 
     def _form(self, partner: ast.Call, updated: cst.Call) -> cst.BaseExpression:
         if partner in self._choices.asked_classes:  # type(m)
@@ -94,7 +94,7 @@ class ProjectCalls(NodePass):
             )
         if partner in self._sites.first_members:
             return _first_item(updated.args[0].value)
-        helper = asked_by(partner, self.context)
+        helper = asked_by(partner, self.context) or member_helper(partner, self.context)
         if helper:
             return updated.with_changes(func=expression(self.spelling.name(f"helpers.{helper}")))
         if self._replaces_child(partner):

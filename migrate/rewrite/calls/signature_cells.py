@@ -50,7 +50,8 @@ def signature_helper(
         known_as = f"{qualified}_{place + 1}" if place else qualified
         entry = replace(entry, overloads=(form,))
     if known_as not in context.generated:
-        text, helpers = signature_source(entry, known_as, derive=derive)
+        made = _by_arguments if _told_by_arguments(entry) and not derive else signature_source
+        text, helpers = made(entry, known_as, derive=derive)
         context.generated[known_as] = text
         context.spelling.helpers |= helpers
     return known_as
@@ -114,6 +115,47 @@ def signature_source(entry: Entry, name: str, *, derive: bool) -> tuple[str, dic
     body_text = "\n".join(text).replace("helpers.", "")
     kept = [line for line in lines if "ms_migrate_helpers" not in line]
     return "\n".join([*kept, body_text]), spelling.helpers
+
+
+def _told_by_arguments(entry: Entry) -> bool:
+    """`torch.add(x, y)` and `torch.add(x, y, alpha=2)`: how many arguments there are and what they
+    are called decides the form, not their types.
+    """
+    signatures = [form.signature for form in entry.overloads]
+    return (
+        entry.kind == "function"
+        and len(signatures) > 1
+        and not _takes_sizes(entry)
+        and all(form.portable for form in entry.overloads)
+        and all(s is not None and not any(p.type for p in s.parameters) for s in signatures)
+    )
+
+
+def _by_arguments(entry: Entry, name: str, *, derive: bool) -> tuple[str, dict[str, None]]:
+    """A function for each form, and one that takes the first that can be called like this."""
+    texts = ["import inspect"]
+    helpers: dict[str, None] = {}
+    names = [f"{name}_{place}" for place, _ in enumerate(entry.overloads, start=1)]
+    for one, form in zip(names, entry.overloads, strict=True):
+        text, needed = signature_source(replace(entry, overloads=(form,)), one, derive=derive)
+        imports = [line for line in text.splitlines() if line.startswith(("import ", "from "))]
+        texts[0:0] = imports
+        texts += ["", "", *(line for line in text.splitlines() if line not in imports)]
+        helpers |= needed
+    texts += [
+        "",
+        "",
+        f"def {name}(*args, **options):",
+        f'    """{entry.torch}, in the form that takes these arguments."""',
+        f"    for form in ({', '.join(names)}):",
+        "        try:",
+        "            inspect.signature(form).bind(*args, **options)",
+        "        except TypeError:",
+        "            continue",
+        "        return form(*args, **options)",
+        f'    raise TypeError("{entry.torch} takes no such arguments")',
+    ]
+    return "\n".join(texts), helpers
 
 
 _SIZES = (

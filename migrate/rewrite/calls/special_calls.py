@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from migrate.plan.project_flags import thaws
+from migrate.flow.project_flags import thaws
 from migrate.resolve import Usage
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.cells.buffers import as_parameter
@@ -59,12 +59,18 @@ class SpecialCalls(FileAccess):
             name = self.spelling.name(f"helpers.{self._sites.listed_members[partner]}")
             return cst.Call(func=expression(name), args=[cst.Arg(receiver)])
         within = site.entry.main.within
-        if within and self._sites.listed_for.get(partner) not in within:
+        if within and self._place(partner) not in within:
             value = self._names.value(site.usage, site.entry)
             return site.updated.with_changes(func=expression(value))
         if receiver is None:
             return None
         return self._buffer(site, receiver) or self._trainable(partner, receiver)
+
+    def _place(self, partner: ast.Call) -> str:
+        """Whose list the call stands in, as rows say it."""
+        holder = self._sites.listed_for.get(partner, "")
+        images = holder and partner in self._sites.before_tensors
+        return f"{holder} before ToTensor" if images else holder
 
     def _buffer(self, site: Site, receiver: cst.BaseExpression) -> cst.BaseExpression | None:
         """`self.register_buffer("mean", x)` of a buffer that is changed: an assignment."""

@@ -9,12 +9,13 @@ import ast
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
-from migrate.pipeline.context import is_module_value
 from migrate.pipeline.refusal import Refusal
+from migrate.resolve.members import is_module_value
 from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, options_of
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.cells.held_functions import holds_function
 from migrate.rewrite.cells.inherited_properties import with_own_properties
+from migrate.rewrite.cells.train_overrides import decorated, overridden_train
 from migrate.rewrite.effects import Change, Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.tensors.in_place import is_held_item, shares_memory
@@ -68,6 +69,19 @@ def _grows_arguments(function: object) -> bool:
                     helpers.name_parameters(self)
             """,
         ),
+        becomes(
+            """
+            class Net(nn.Module):
+                def train(self, mode=True):
+                    return super().train(mode and not self.frozen)
+            """,
+            """
+            @helpers.spreads_set_train
+            class Net(nn.Cell):
+                def set_train(self, mode=True):
+                    return super().set_train(mode=mode and not self.frozen)
+            """,
+        ),
     ],
 )
 class CellClasses(NodePass):
@@ -83,7 +97,10 @@ class CellClasses(NodePass):
     def leave_ClassDef(self, original: cst.ClassDef, updated: cst.ClassDef) -> cst.ClassDef:
         cls = self.partner(original)
         assert isinstance(cls, ast.ClassDef)
-        updated = with_own_properties(self._project_class(cls), updated)
+        project_class = self._project_class(cls)
+        updated = with_own_properties(project_class, updated)
+        if overridden_train(project_class) is not None:
+            updated = decorated(updated, self.spelling.name("helpers.spreads_set_train"))
         if cls in self.context.module_classes and self._grows_containers(cls):
             return self._with_named_parameters(updated)
         return updated
@@ -172,12 +189,12 @@ class CellClasses(NodePass):
         return False
 
     def _is_bare_super(self, call: ast.Call) -> bool:
-        """In construct; elsewhere Python itself runs it."""
+        """In compiled code; elsewhere Python itself runs it."""
         return (
             isinstance(call.func, ast.Name)
             and call.func.id == "super"
             and not call.args
-            and self.function in self.context.forwards
+            and self.is_compiled(self.function)
         )
 
     def _full_super(self, call: cst.Call) -> cst.Call:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.names import statements_below
+from migrate.flow.blocks import statements_below
 from migrate.syntax.ast_index import all_nodes
 
 

@@ -9,9 +9,9 @@ import ast
 
 import libcst as cst
 
-from migrate.pipeline.context import Context, is_module_value
+from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
-from migrate.resolve.members import class_is_module
+from migrate.resolve.members import class_is_module, is_module_value
 from migrate.resolve.values import UNKNOWN, ProjectClass, Value, options_of
 
 _BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "getattr_static")

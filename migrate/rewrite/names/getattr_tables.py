@@ -1,4 +1,6 @@
-"""`getattr(nn, kind)` where a test around it says what the name can be: a dictionary of those."""
+"""`getattr(nn, kind)` where a test around it, or the strings of the file, say what the name can be:
+a dictionary of those.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from migrate.pipeline.context import Context
 from migrate.resolve import Usage
 from migrate.syntax.ast_index import all_nodes
 
+_CALLED = ("function", "class")
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -28,11 +31,34 @@ def find_looked_up(tree: ast.Module, context: Context) -> dict[ast.AST, LookedUp
         owner = context.usage(call.args[0])
         if owner is None or owner.api not in ("torch.nn", "torch.nn.functional", "torch"):
             continue
-        names = _allowed(tree, call)
+        names = _allowed(tree, call) or _spelled(tree, owner.api, context)
         rows = [context.table.get(f"{owner.api}.{name}") for name in names]
         if names and all(row is not None and row.main.portable for row in rows):
             found[call] = LookedUp(owner, names)
     return found
+
+
+def _spelled(tree: ast.Module, owner: str, context: Context) -> tuple[str, ...]:
+    """The members that stand as strings in the file: `Net("relu")`, `choices=["GRU", "LSTM"]`.
+
+    Another name raises a KeyError where it is looked up.
+    """
+    compared = {
+        part for node in all_nodes(tree) if isinstance(node, ast.Compare) for part in ast.walk(node)
+    }
+    texts = {
+        node.value
+        for node in all_nodes(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in compared
+    }
+    rows = {text: context.table.get(f"{owner}.{text}") for text in texts if text.isidentifier()}
+    return tuple(
+        sorted(
+            name
+            for name, row in rows.items()
+            if row is not None and row.main.portable and row.kind in _CALLED
+        )
+    )
 
 
 def _is_getattr(node: ast.AST) -> bool:

@@ -8,9 +8,12 @@ from collections.abc import Sequence
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
+from migrate.flow.project_flags import makes_optimizers
 from migrate.pipeline import becomes, declare
 from migrate.resolve.modules import Modules, absolute_name
 from migrate.resolve.values import External
+from migrate.rewrite.names.guarded_imports import guarded_imports
+from migrate.rewrite.names.torch_left import TorchLeft
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.statements.suites import is_gone, without_empty
 from migrate.rewrite.steps.step_state import StepState
@@ -42,6 +45,9 @@ class Imports(NodePass):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._steps = file.shared(StepState)
+        self.spelling.guarded.update(
+            guarded_imports(self.context.tree, self.table, self.modules.is_library)
+        )
 
     def visit_Import(self, node: cst.Import) -> bool:
         return False
@@ -66,7 +72,7 @@ class Imports(NodePass):
     ) -> cst.ImportFrom | cst.RemovalSentinel:
         name = self._absolute(original)
         if self._is_torch(name):
-            return cst.RemoveFromParent()
+            return self._left_in_guard(name, updated)
         self._flag_import(original)
         updated = self._relative(name, updated)
         if isinstance(updated.names, cst.ImportStar):
@@ -82,6 +88,19 @@ class Imports(NodePass):
             return cst.RemoveFromParent()
         kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         return updated.with_changes(names=kept)
+
+    def _left_in_guard(
+        self, module: str, node: cst.ImportFrom
+    ) -> cst.ImportFrom | cst.RemovalSentinel:
+        """torch's go, but for those that MindSpore lacks and the program can do without."""
+        if isinstance(node.names, cst.ImportStar):
+            return cst.RemoveFromParent()
+        guarded = self.spelling.guarded
+        kept = [name for name in node.names if f"{module}.{_full_name(name.name)}" in guarded]
+        if not kept:
+            return cst.RemoveFromParent()
+        kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return node.with_changes(names=kept)
 
     def _flag_import(self, node: cst.Import | cst.ImportFrom) -> None:
         """What does not come along stays as it is; its uses are the reader's to replace."""
@@ -144,11 +163,16 @@ class Imports(NodePass):
     # Placing the new imports ----------------------------------------------------------------------
 
     def leave_Module(self, original: cst.Module, updated: cst.Module) -> cst.Module:
+        left = TorchLeft(updated, self.spelling.torch)
         body = list(updated.body)
         # What is recorded is this file's business: others that share the helpers may compile.
-        starts = ["helpers.record"] if self._steps.plans.taped else []
+        starts = []
+        if self._steps.plans.taped:
+            makes = makes_optimizers(self.modules.project)
+            starts = ["helpers.record" if makes else "helpers.start_recording"]
         starts += ["helpers.start_in_training_mode"] if self._steps.plans.switches.all_cells else []
-        starts = [self.spelling.name(name) for name in starts]
+        called = {name.partition(".")[2] for name in starts} & _called_first(original)
+        starts = [self.spelling.name(n) for n in starts if n.partition(".")[2] not in called]
         there = {
             code(part)
             for statement in body
@@ -157,9 +181,7 @@ class Imports(NodePass):
             if isinstance(part, cst.Import)
         }
         lines = [
-            line
-            for line in import_lines(self.spelling.imports, self.spelling.torch)
-            if line not in there
+            line for line in import_lines(self.spelling.imports, left.at_top) if line not in there
         ]
         at = next((i for i, statement in enumerate(body) if is_gone(statement)), None)
         new = [cst.parse_statement(line) for line in lines]
@@ -181,7 +203,19 @@ class Imports(NodePass):
             first = first.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
             at = _after_helpers(kept)
             kept[at:at] = [first, *rest_of_starts]
-        return updated.with_changes(body=kept, footer=[*rest, *updated.footer])
+        return left.imported(updated.with_changes(body=kept, footer=[*rest, *updated.footer]))
+
+
+def _called_first(module: cst.Module) -> set[str]:
+    """What the top level of a file calls of an earlier port's helpers: `helpers.record()`."""
+    return {
+        part.value.func.attr.value
+        for statement in module.body
+        if isinstance(statement, cst.SimpleStatementLine)
+        for part in statement.body
+        if isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and not part.value.args
+        if isinstance(part.value.func, cst.Attribute)
+    }
 
 
 def _full_name(node: cst.BaseExpression) -> str:

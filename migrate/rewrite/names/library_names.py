@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import libcst as cst
 
+from migrate.findings import chosen_step
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve import Usage
@@ -49,7 +50,7 @@ class LibraryNames(FileAccess):
         if entry is None and self._is_namespace(usage.api):
             raise Refusal(
                 "which of its members is meant is only known when the program runs",
-                "list what it can be: {'ReLU': nn.ReLU, ...}[name]",
+                chosen_step(usage.api),
                 "MS311",
             )
         if entry is None:

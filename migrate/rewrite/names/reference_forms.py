@@ -6,9 +6,9 @@ import ast
 
 import libcst as cst
 
+from migrate.flow.project_flags import trains
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.gradient_users import is_gradient
-from migrate.plan.project_flags import trains
 from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER
 from migrate.resolve.values import Instance, ProjectClass, options_of

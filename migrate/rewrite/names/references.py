@@ -9,10 +9,12 @@ import libcst as cst
 from migrate.pipeline import becomes, declare, flags
 from migrate.resolve import Usage
 from migrate.resolve.values import UNKNOWN
+from migrate.rewrite.cells.train_overrides import calls_override
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.class_functions import find_class_functions
 from migrate.rewrite.names.forward_names import has_construct, listed, written_to_unknown
 from migrate.rewrite.names.library_names import LibraryNames
+from migrate.rewrite.names.member_names import compared_with_none, unless_absent
 from migrate.rewrite.names.reference_forms import ReferenceForms
 from migrate.rewrite.names.runtime_choices import RuntimeChoices
 from migrate.rewrite.names.type_tests import as_membership
@@ -29,6 +31,7 @@ from migrate.table import Entry
     after={
         "gradient_cells": "a base whose gradient is ported by hand keeps torch's name",
         "input_blocks": "a gradient that is planned is read from the plan's result",
+        "recorded_tensors": "a gradient that is recorded is found at its tensor",
     },
     examples=[
         becomes(
@@ -100,6 +103,8 @@ class References(NodePass):
             self.context.ported += 1
             portable = any(overload.portable for overload in entry.overloads)
             return cst.Name(str(portable is isinstance(partner.ops[0], ast.In)))
+        if compared_with_none(partner, self.context):
+            return unless_absent(updated, self.spelling.name("helpers.unless_absent"))
         names = (self._own_class, self._names.value)
         test = as_membership(partner, updated, self.context, names)
         return listed(partner, updated, self.context) if test is None else test
@@ -116,6 +121,12 @@ class References(NodePass):
             and has_construct(self.context.type(partner.value))
         ):
             return updated.with_changes(attr=cst.Name("construct"))
+        if (
+            updated.attr.value == "train"
+            and isinstance(partner, ast.Attribute)
+            and calls_override(self.context.type(partner.value))
+        ):
+            return updated.with_changes(attr=cst.Name("set_train"))
         unclear = written_to_unknown(partner, self.context)
         if unclear is not None:
             self.flag(partner, unclear)

@@ -16,23 +16,18 @@ from migrate.syntax.nodes import atomic
     becomes("nn.BatchNorm2d(8, momentum=1 - 0.9)", "nn.BatchNorm2d(8, momentum=1 - (1 - 0.9))"),
     becomes("nn.BatchNorm2d(8, momentum=m)", "nn.BatchNorm2d(8, momentum=1 - m)"),
     becomes("nn.BatchNorm2d(8, momentum=None)", "helpers.CumulativeBatchNorm(8, 1e-05, True)"),
+    becomes("nn.BatchNorm2d(8, affine=False)", "helpers.BatchNorm2d(8, affine=False)"),
     becomes("nn.BatchNorm2d(8, 8)", "helpers.CumulativeBatchNorm(8, 8.0, True, 0.1)"),
     flags("nn.BatchNorm2d(8, momentum=None, track_running_stats=False)", "cumulative average"),
 )
 def complement_momentum(call: Call) -> None:
-    eps = call.constant("eps") if call.given("eps") else 0
-    if isinstance(eps, int | float) and eps > 1:
-        # MindSpore's operator takes an eps up to 1; BatchNorm2d(32, 32) is in many programs.
-        _refuse_settings(call, f"eps={eps}")
-        call.emit = "helpers.CumulativeBatchNorm({num_features}, {eps}, {affine}, {momentum})"
+    if needs_composed_norm(call):
         return
+    if not (call.is_default("affine") and call.is_default("track_running_stats")):
+        raise Refusal("MindSpore's layer lists parameters that torch's does not have", "")
     if not call.given("momentum"):
         return
     momentum = call.constant("momentum")
-    if momentum is None:
-        _refuse_settings(call, "momentum=None: the cumulative average")
-        call.emit = "helpers.CumulativeBatchNorm({num_features}, {eps}, {affine})"
-        return
     if momentum is MISSING:
         left = cst.Integer("1")
         minus = cst.Subtract(cst.SimpleWhitespace(" "), cst.SimpleWhitespace(" "))
@@ -42,6 +37,21 @@ def complement_momentum(call: Call) -> None:
         )
     else:
         call.replace("momentum", ("momentum", repr(round(1 - momentum, 12))))
+
+
+def needs_composed_norm(call: Call) -> bool:
+    """What MindSpore's layer does not take; the call is then written in the composed form."""
+    eps = call.constant("eps") if call.given("eps") else 0
+    if isinstance(eps, int | float) and eps > 1:
+        # MindSpore's operator takes an eps up to 1; BatchNorm2d(32, 32) is in many programs.
+        _refuse_settings(call, f"eps={eps}")
+        call.emit = "helpers.CumulativeBatchNorm({num_features}, {eps}, {affine}, {momentum})"
+        return True
+    if call.given("momentum") and call.constant("momentum") is None:
+        _refuse_settings(call, "momentum=None: the cumulative average")
+        call.emit = "helpers.CumulativeBatchNorm({num_features}, {eps}, {affine})"
+        return True
+    return False
 
 
 def _refuse_settings(call: Call, what: str) -> None:

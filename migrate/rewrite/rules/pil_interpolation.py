@@ -14,8 +14,9 @@ _NAMES = {"BICUBIC": "BICUBIC", "BILINEAR": "LINEAR", "NEAREST": "NEAREST"}
 
 @rule(
     becomes(
-        "torchvision.transforms.Resize(9, Image.BICUBIC)",
-        "vision.Resize(9, interpolation=vision.Inter.BICUBIC)",
+        "transforms.Compose([transforms.Resize(9, Image.BICUBIC), transforms.ToTensor()])",
+        "helpers.Compose([vision.Resize(9, interpolation=vision.Inter.BICUBIC), "
+        "vision.ToTensor()])",
     ),
 )
 def pil_interpolation(call: Call) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from migrate.pipeline.context import is_module_value
+from migrate.resolve.members import is_module_value
 from migrate.rewrite.calls.call import Call, Refusal
 from migrate.rewrite.rules import becomes, flags, rule
 

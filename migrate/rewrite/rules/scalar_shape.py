@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from migrate.resolve.values import INT
 from migrate.rewrite.calls.call import Call
 from migrate.rewrite.rules import becomes, rule
 
@@ -17,10 +18,12 @@ _VALUES = {"mindspore.ops.ones": 1, "mindspore.ops.zeros": 0}
     becomes("torch.ones((2,))", "ops.ones((2,))"),
     becomes("torch.ones(x.shape)", "ops.ones(x.shape, dtype=mindspore.float32)"),
     becomes("torch.zeros(x.size())", "ops.zeros(x.shape, dtype=mindspore.float32)"),
+    becomes("torch.zeros(size)", "ops.zeros(size, dtype=mindspore.float32)"),
 )
 def scalar_shape(call: Call) -> None:
     size = call.value("size") if call.given("size") else None
-    if isinstance(size, cst.Attribute) and size.attr.value == "shape" and not call.given("dtype"):
+    drawn = call.target not in _VALUES and not isinstance(size, cst.Attribute)
+    if _may_be_empty(size, call) and not call.given("dtype") and not drawn:
         call.emit = f"{call.target.removeprefix('mindspore.')}({{size}}, dtype=mindspore.float32)"
         return
     if call.constant("size") not in ((), []) or call.target not in _VALUES:
@@ -30,3 +33,10 @@ def scalar_shape(call: Call) -> None:
         call.emit = f"mindspore.tensor({value}, dtype={{dtype}})"
     else:
         call.emit = f"mindspore.tensor({value}.0)"
+
+
+def _may_be_empty(size: cst.BaseExpression | None, call: Call) -> bool:
+    """A shape of something else, or one in a variable."""
+    if isinstance(size, cst.Attribute) and size.attr.value == "shape":
+        return True
+    return isinstance(size, cst.Name | cst.Attribute) and call.type("size") is not INT

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
+from migrate.rewrite.cells.train_overrides import overridden_train
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.project_imports import imported_names
 from migrate.rewrite.node_pass import FileRewrite, NodePass
@@ -131,9 +132,17 @@ class Blocks(NodePass):
         self, original: cst.FunctionDef, updated: cst.FunctionDef
     ) -> cst.FunctionDef:
         node = updated
-        if self.partner(original) in self.context.forwards:
+        if self.context.becomes_construct(self.partner(original)):
             node = _with_receiver(node.with_changes(name=cst.Name("construct")))
+        elif self._overrides_train(original):
+            node = node.with_changes(name=cst.Name("set_train"))
         return self._with_decorator_comments(original, node)
+
+    def _overrides_train(self, original: cst.FunctionDef) -> bool:
+        partner = self.partner(original)
+        return original.name.value == "train" and any(
+            overridden_train(cls) is partner for cls in self.context.module_classes.values()
+        )
 
     def _with_decorator_comments(
         self, original: cst.FunctionDef, node: cst.FunctionDef

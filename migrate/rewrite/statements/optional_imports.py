@@ -12,9 +12,8 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from migrate.rewrite.names.guarded_imports import catches_absence
 from migrate.rewrite.statements.suites import GONE, flat, is_emptied
-
-_ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException")
 
 
 def settled_try(
@@ -26,7 +25,7 @@ def settled_try(
         or node.finalbody is not None
         or not is_emptied(original.body, node.body)
         or not all(isinstance(s, ast.Import | ast.ImportFrom) for s in partner.body)
-        or not all(_catches_absence(handler) for handler in partner.handlers)
+        or not all(catches_absence(handler) for handler in partner.handlers)
     ):
         return node
     names = {name for statement in partner.body for name in _bound_by(statement)}
@@ -38,13 +37,6 @@ def settled_try(
         return flat(node.orelse.body, [*node.leading_lines, *node.orelse.leading_lines])
     lines = [*node.leading_lines, *getattr(node.body.body[0], "leading_lines", ())]
     return cst.FlattenSentinel([cst.SimpleStatementLine([GONE], leading_lines=lines)])
-
-
-def _catches_absence(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(kind, ast.Name) and kind.id in _ABSENCE for kind in kinds)
 
 
 def _bound_by(statement: ast.stmt) -> set[str]:

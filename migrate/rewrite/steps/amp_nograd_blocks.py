@@ -6,8 +6,8 @@ import ast
 
 import libcst as cst
 
+from migrate.flow.grad_mode import chosen_mode, stops_gradient
 from migrate.pipeline import becomes, declare
-from migrate.plan.no_gradient import chosen_mode, stops_gradient
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState
@@ -54,14 +54,14 @@ class AmpNogradBlocks(NodePass):
         body = getattr(self.function, "body", self.context.tree.body)
         for item, new in zip(partner.items, updated.items, strict=True):
             named = isinstance(item.context_expr, ast.Name | ast.IfExp)
-            if named and chosen_mode(item.context_expr, body, self.context) is not None:
+            if named and chosen_mode(item.context_expr, body, self.context.flow) is not None:
                 self._effects.removed.add(new.item)
 
     def _unrecorded(self, partner: ast.With, updated: cst.With) -> cst.With:
         """`with torch.no_grad():` stays where gradients are recorded."""
         items = [
             new.with_changes(item=expression(f"{self.spelling.name('helpers.no_grad')}()"))
-            if stops_gradient(old.context_expr, self.context)
+            if stops_gradient(old.context_expr, self.context.flow)
             else new
             for old, new in zip(partner.items, updated.items, strict=True)
         ]

@@ -8,10 +8,10 @@ import ast
 
 import libcst as cst
 
+from migrate.flow.grad_mode import is_decorated
+from migrate.flow.project_flags import cycles_momentum
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.refusal import Refusal
-from migrate.plan.no_gradient import is_decorated
-from migrate.plan.project_flags import cycles_momentum
 from migrate.plan.training_step import TrainingStep
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_code import as_list
@@ -65,7 +65,7 @@ class FitStepCalls(NodePass):
 
     def leave_Call(self, original: cst.Call, updated: cst.BaseExpression) -> cst.BaseExpression:
         partner = self.partner(original)
-        if not isinstance(partner, ast.Call) or id(partner) in self._steps.plans.handled:
+        if not isinstance(partner, ast.Call) or partner in self._steps.plans.handled:
             return updated
         return self._fitted(partner, updated)
 
@@ -94,13 +94,13 @@ class FitStepCalls(NodePass):
             isinstance(partner.func, ast.Name)
             and partner.func.id == "self"
             and any(self.function is method for method in methods)
-            and not is_decorated(self.function, self.context)
+            and not is_decorated(self.function, self.context.flow)
         )
 
     def _in_front(self, plan: TrainingStep, api: str, new: cst.Call) -> cst.Name:
         """`model.parameters()` in a loss: Graph mode takes the list, not the call."""
         name = "weights" if api.endswith(".parameters") else "named_weights"
-        lines = self._steps.hoisted.setdefault(id(plan), [])
+        lines = self._steps.hoisted.setdefault(plan, [])
         line = f"{name} = list({code(new)})"
         while line not in lines and any(old.partition(" ")[0] == name for old in lines):
             name += "_"

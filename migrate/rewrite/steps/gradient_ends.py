@@ -8,9 +8,9 @@ from typing import Any
 
 import libcst as cst
 
+from migrate.flow.blocks import statements_below
+from migrate.flow.grad_mode import Cut, find_cuts, grad_mode
 from migrate.pipeline import becomes, declare
-from migrate.plan.names import statements_below
-from migrate.plan.no_gradient import Cut, find_cuts, grad_mode
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState
 from migrate.rewrite.steps.write_cuts import CutWriter
@@ -81,7 +81,7 @@ class GradientEnds(NodePass):
         partner = self.partner(original)
         if not isinstance(partner, ast.Call) or partner in self._in_place:
             return updated
-        said = grad_mode(partner, self.context)
+        said = grad_mode(partner, self.context.flow)
         if said is None:
             return updated
         flag = "" if said in ("", "True") else code(original.args[0].value)
@@ -95,7 +95,7 @@ class GradientEnds(NodePass):
         if not isinstance(partner, ast.Attribute) or partner in self._in_place:
             return None
         usage = self.context.usage(partner)
-        if usage is None or usage.form != "value" or grad_mode(partner, self.context) != "":
+        if usage is None or usage.form != "value" or grad_mode(partner, self.context.flow) != "":
             return None
         self.context.ported += 1
         return expression(self._name)
@@ -131,7 +131,7 @@ class GradientEnds(NodePass):
         homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
         for home in homes:
             function = None if isinstance(home, ast.Module) else home
-            cuts = find_cuts(home.body, self.context, function)
+            cuts = find_cuts(home.body, self.context.flow, function)
             if cuts:
                 found += self._differentiated(home, cuts)
         return {cut.statement: cut for cut in found}
@@ -141,7 +141,7 @@ class GradientEnds(NodePass):
         one. A loop outside of a network is an evaluation, whose results are reported.
         """
         inside = {s for plan in self._steps.all_plans for one in plan.region for s in ast.walk(one)}
-        trains = any(id(s) in self._steps.plans.statements for _, s in statements_below(home.body))
+        trains = any(s in self._steps.plans.roles for _, s in statements_below(home.body))
         if trains or isinstance(home, ast.Module):
             return [cut for cut in cuts if cut.statement in inside]
         if self._is_method(home) or home.name in self._called_in_steps:

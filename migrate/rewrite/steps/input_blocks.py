@@ -52,8 +52,8 @@ class InputBlocks(NodePass):
         plans = self._steps.plans.gradients
         self._calls: dict[ast.AST | None, InputGradients] = {plan.node: plan for plan in plans}
         self._reads = {node: plan for plan in plans for node in plan.reads}
-        self._dropped = {id(s) for plan in plans for s in plan.dropped}
-        self._dropped |= {id(p.statement) for p in plans if p.is_backward}
+        self._dropped = {s for plan in plans for s in plan.dropped}
+        self._dropped |= {p.statement for p in plans if p.is_backward}
         self._blocks = file.shared(InputFunctions)
         for plan in plans:
             for statement in plan.dropped:
@@ -69,35 +69,35 @@ class InputBlocks(NodePass):
         self.context.ported += 1
         if plan.is_backward:
             assert isinstance(updated.func, cst.Attribute)
-            self._blocks.outputs[id(plan)] = updated.func.value
+            self._blocks.outputs[plan] = updated.func.value
             return updated
         given = {
             a.keyword.value if a.keyword is not None else _NAMES[i]: a.value
             for i, a in enumerate(updated.args)
         }
-        self._blocks.outputs[id(plan)] = _bare(_alone(given["outputs"]), plan)
+        self._blocks.outputs[plan] = _bare(_alone(given["outputs"]), plan)
         if plan.start is not None:
-            self._blocks.starts[id(plan)] = _alone(given["grad_outputs"])
+            self._blocks.starts[plan] = _alone(given["grad_outputs"])
         if "create_graph" in given:
-            self._blocks.again[id(plan)] = given["create_graph"]
+            self._blocks.again[plan] = given["create_graph"]
         return cst.Name(plan.gradients_name)
 
     def propose_Attribute(
         self, original: cst.Attribute, updated: cst.Attribute
     ) -> cst.BaseExpression | None:
         partner = self.partner(original)
-        plan = self._reads.get(id(partner)) if self._reads else None
+        plan = self._reads.get(partner) if self._reads else None
         if plan is None:
             return None
         self.context.ported += 1
-        return expression(f"{plan.gradients_name}[{plan.reads[id(partner)]}]")
+        return expression(f"{plan.gradients_name}[{plan.reads[partner]}]")
 
     # Statements -----------------------------------------------------------------------------------
 
     def leave_SimpleStatementLine(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
-        if self._dropped and id(self._steps.statement(original)) in self._dropped:
+        if self._dropped and self._steps.statement(original) in self._dropped:
             return updated.with_changes(body=[])
         return updated
 

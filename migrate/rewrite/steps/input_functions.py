@@ -19,10 +19,9 @@ class InputFunctions(FileAccess):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._steps = file.shared(StepState)
-        # By the id of the plan.
-        self.outputs: dict[int, cst.BaseExpression] = {}
-        self.starts: dict[int, cst.BaseExpression] = {}
-        self.again: dict[int, cst.BaseExpression] = {}
+        self.outputs: dict[InputGradients, cst.BaseExpression] = {}
+        self.starts: dict[InputGradients, cst.BaseExpression] = {}
+        self.again: dict[InputGradients, cst.BaseExpression] = {}
 
     def differentiated(self, original: Sequence[cst.CSTNode]) -> bool:
         """Change what the statements of a block have become; False where nothing is asked for."""
@@ -35,7 +34,7 @@ class InputFunctions(FileAccess):
             for node, partner in zip(original, partners, strict=True):
                 if any(partner is one for one in plan.region):
                     inner += self._steps.produced.pop(node, [])
-                elif any(partner is one for one in plan.later):
+                elif any(partner is one for one in plan.deferred):
                     behind += self._steps.produced.pop(node, [])
                 if partner is plan.place:
                     place = node
@@ -49,8 +48,8 @@ class InputFunctions(FileAccess):
         self, plan: InputGradients, inner: list[cst.BaseStatement]
     ) -> list[cst.BaseStatement]:
         """The function of the inputs, and the line that computes it with its gradients."""
-        output = code(self.outputs[id(plan)])
-        start = self.starts.get(id(plan))
+        output = code(self.outputs[plan])
+        start = self.starts.get(plan)
         first = output if start is None else f"({output} * {code(start)}).sum()"
         # What is returned beside it must not count: its gradient cancels out.
         returned = ", ".join([first, *plan.kept, *(f"-{name}" for name in plan.kept)])
@@ -75,7 +74,7 @@ class InputFunctions(FileAccess):
             target = f"({', '.join([name, *plan.kept, *('_' for _ in plan.kept)])})"
         given = f"{plan.function_name}, ({_listed(plan.inputs)})"
         given += f", ({_listed(plan.others)})" if plan.others else ""
-        again = self.again.get(id(plan))
+        again = self.again.get(plan)
         if again is not None and code(again) != "False":
             given += f", create_graph={code(again)}"
         helper = self.spelling.name("helpers.with_gradients")

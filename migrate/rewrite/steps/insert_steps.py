@@ -79,7 +79,7 @@ class InsertSteps(NodePass):
         self._steps = file.shared(StepState)
         self._inputs = file.shared(InputFunctions)
         self._sites = file.shared(CallSites)
-        self._taken: set[int] = set()  # plans that stand in the tree
+        self._taken: set[TrainingStep] = set()  # plans that stand in the tree
         for plan in self._steps.all_plans:
             for statement, names in plan.unbound.items():
                 lines = [cst.parse_statement(f"{name} = None") for name in names]
@@ -87,7 +87,7 @@ class InsertSteps(NodePass):
 
     def finish(self) -> None:
         """A step that was planned and is not there must not be lost without a word."""
-        lost = [plan for plan in self._steps.all_plans if id(plan) not in self._taken]
+        lost = [plan for plan in self._steps.all_plans if plan not in self._taken]
         if lost:
             raise JoinError(f"the step at line {lost[0].backward.call.lineno} has no place")
 
@@ -101,7 +101,7 @@ class InsertSteps(NodePass):
 
     def _behind(self, statement: ast.AST | None) -> list[cst.BaseStatement]:
         """What comes to stand behind a statement."""
-        models = self._steps.plans.switches.after.get(id(statement), [])
+        models = self._steps.plans.switches.after.get(statement, [])
         lines = [f"{model}.set_train()" for model in models]
         integers = self._sites.counted_integers.get(statement) if statement else None
         if integers:
@@ -179,11 +179,11 @@ class InsertSteps(NodePass):
             if partner in block.detached:
                 block.body += self._for_data(partner, statements)
             for plan in block.region[partner]:
-                block.starts.setdefault(id(plan), len(block.body))
-                block.inside[id(plan)] += [*statements, *snapshots(plan, partner)]
-        elif partner in block.later:
-            plan = block.later[partner]
-            block.behind[id(plan)] += renamed(plan, partner, statements)
+                block.starts.setdefault(plan, len(block.body))
+                block.inside[plan] += [*statements, *snapshots(plan, partner)]
+        elif partner in block.deferred:
+            plan = block.deferred[partner]
+            block.behind[plan] += renamed(plan, partner, statements)
         elif self._plans_at(node):
             self._place_step(block, node, statements)
         else:
@@ -194,14 +194,14 @@ class InsertSteps(NodePass):
     ) -> None:
         """The backward pass: its function in front of the first statement, gradients here."""
         plan, *others = self._plans_at(node)
-        made = self._step(plan, block.inside[id(plan)], statements)
+        made = self._step(plan, block.inside[plan], statements)
         for other in others:
-            made = self._in_either(plan, other, block.inside[id(other)], statements)
-        start = block.starts.get(id(plan), len(block.body))
+            made = self._in_either(plan, other, block.inside[other], statements)
+        start = block.starts.get(plan, len(block.body))
         if plan.anchor in (*plan.region, plan.backward.statement):
             block.body[start:start] = self._steps.before.pop(plan.anchor, [])
-        block.body += [*made, *block.behind[id(plan)]]
-        if plan.host is not None:
+        block.body += [*made, *block.behind[plan]]
+        if plan.guard is not None:
             block.body += statements
 
     def _for_data(
@@ -223,18 +223,16 @@ class InsertSteps(NodePass):
     def _step(
         self, plan: TrainingStep, region: list[cst.BaseStatement], old: list[cst.BaseStatement]
     ) -> list[cst.BaseStatement]:
-        self._taken.add(id(plan))
+        self._taken.add(plan)
         loss = self._steps.losses[plan.backward.call]
         function = self._forward(plan, region, loss)
         test = self._condition(plan, old)
-        paired = any(
-            p.instead is plan for block in self._steps.plans.by_block.values() for p in block
-        )
+        paired = any(p.instead is plan for p in self._steps.plans.steps)
         ready = None if paired else test
         prepared = preparation(plan, function, loss, self.spelling, ready)
         self._steps.before.setdefault(plan.anchor, [])
         made = backward_statements(plan, loss, test)
-        lists = [cst.parse_statement(line) for line in self._steps.hoisted.get(id(plan), [])]
+        lists = [cst.parse_statement(line) for line in self._steps.hoisted.get(plan, [])]
         self._steps.before[plan.anchor] += [*lists, *prepared]
         head = getattr(old[0], "leading_lines", ()) if old else ()
         made[0] = made[0].with_changes(leading_lines=head)
@@ -259,11 +257,11 @@ class InsertSteps(NodePass):
         self, plan: TrainingStep, old: list[cst.BaseStatement]
     ) -> cst.BaseExpression | None:
         """When the backward pass is run, where an `if` decides it."""
-        host = next((s for s in old if isinstance(s, cst.If)), None)
-        if plan.host is None or host is None:
+        guard = next((s for s in old if isinstance(s, cst.If)), None)
+        if plan.guard is None or guard is None:
             return None
-        test = host.test
-        if plan.backward.block is plan.host.orelse:
+        test = guard.test
+        if plan.backward.block is plan.guard.orelse:
             return cst.UnaryOperation(operator=cst.Not(), expression=expression(f"({code(test)})"))
         return test
 
@@ -275,7 +273,7 @@ class InsertSteps(NodePass):
         old: list[cst.BaseStatement],
     ) -> list[cst.BaseStatement]:
         """`if scaler is not None: ... else: loss.backward()`: one of two steps is taken."""
-        self._taken.add(id(other))
+        self._taken.add(other)
         losses = [self._steps.losses[one.backward.call] for one in (plan, other)]
         function = self._forward(other, region, losses[1])
         prepared = preparation(other, function, losses[1], self.spelling)
@@ -288,10 +286,10 @@ class InsertSteps(NodePass):
 
     def _plans_at(self, node: cst.CSTNode) -> list[TrainingStep]:
         """The step that a statement becomes, and the one of its other branch."""
-        special = self._steps.plans.statements.get(id(self._steps.statement(node)))
-        if special is None or special[0] not in ("backward", "host"):
+        special = self._steps.plans.roles.get(self._steps.statement(node))
+        if special is None or special[0] not in ("backward", "guard"):
             return []
-        plans = [plan for block in self._steps.plans.by_block.values() for plan in block]
+        plans = self._steps.plans.steps
         return [special[1], *(p for p in plans if p.instead is special[1])]
 
 
@@ -304,12 +302,14 @@ class _Block:
         for plan in plans:
             for statement in plan.region:
                 self.region.setdefault(statement, []).append(plan)
-        self.later: dict[ast.AST | None, TrainingStep] = {s: p for p in plans for s in p.later}
+        self.deferred: dict[ast.AST | None, TrainingStep] = {
+            s: plan for plan in plans for s in plan.deferred
+        }
         self.detached: set[ast.AST] = {s for plan in plans for s in plan.detached}
-        # By the id of the plan: the statements of its function, those behind it, where it starts.
-        self.inside: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
-        self.behind: dict[int, list[cst.BaseStatement]] = {id(plan): [] for plan in plans}
-        self.starts: dict[int, int] = {}
+        # The statements of a step's function, those behind it, where it starts.
+        self.inside: dict[TrainingStep, list[cst.BaseStatement]] = {p: [] for p in plans}
+        self.behind: dict[TrainingStep, list[cst.BaseStatement]] = {p: [] for p in plans}
+        self.starts: dict[TrainingStep, int] = {}
 
 
 def _statements(result: Any) -> list[Any]:

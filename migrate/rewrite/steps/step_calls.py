@@ -6,10 +6,11 @@ import ast
 
 import libcst as cst
 
+from migrate.flow.project_flags import sets_requires_grad
 from migrate.pipeline import becomes, declare
 from migrate.plan.find import CLIPS
-from migrate.plan.project_flags import sets_requires_grad
 from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.rewrite.steps.step_code import zeros_for_none
 from migrate.rewrite.steps.step_state import StepState, precision_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
@@ -50,7 +51,7 @@ class StepCalls(NodePass):
         partner = self.partner(original)
         if partner is None:
             return None
-        if id(partner) not in self._steps.plans.handled:
+        if partner not in self._steps.plans.handled:
             return self._outside(partner, updated)
         if isinstance(updated.func, cst.Attribute) and updated.func.attr.value == "backward":
             self._steps.losses[partner] = updated.func.value
@@ -85,7 +86,7 @@ class StepCalls(NodePass):
         if not self._steps.plans.on_parameters:
             store = self.spelling.name("helpers.gradients_of")
             clears = usage.api == "torch.optim.Optimizer.zero_grad"
-            return f"{store}({owner}).clear()" if clears else ""
+            return f"{store}({owner}).clear({zeros_for_none(updated)})" if clears else ""
         store = self.spelling.name("helpers.ParameterGradients")
         if usage.api == "torch.optim.Optimizer.step" and not updated.args:
             kept = f"{store}({owner}.parameters).values"
@@ -97,7 +98,7 @@ class StepCalls(NodePass):
             "torch.nn.Module.zero_grad": f"{owner}.trainable_params()",
         }.get(usage.api)
         if weights is not None:
-            return f"{store}({weights}).clear()"
+            return f"{store}({weights}).clear({zeros_for_none(updated)})"
         if usage.api in CLIPS and updated.args:
             name = self.spelling.name(f"helpers.{usage.api.rpartition('.')[2].rstrip('_')}_")
             return code(updated.with_changes(func=expression(name)))

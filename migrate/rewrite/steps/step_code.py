@@ -159,11 +159,11 @@ def special_statement(
     """The line that takes the place of step, zero_grad, clipping or unscaling; empty removes it."""
     grads = gradients(plan)
     if kind == "early_zero":
-        return f"{_store(plan, spelling)}.clear()" if plan.accumulates else ""
+        return f"{_store(plan, spelling)}.clear({zeros_for_none(call)})" if plan.accumulates else ""
     if kind == "inner_backward":
         return f"{plan.store_name}.add({plan.grads_name})" if plan.accumulates else ""
     if kind == "zero":
-        return f"{plan.store_name}.clear()" if plan.accumulates else ""
+        return f"{plan.store_name}.clear({zeros_for_none(call)})" if plan.accumulates else ""
     if kind == "step" and plan.may_freeze:
         return f"{spelling.name('helpers.update')}({plan.optimizer}, {grads})"
     if kind == "step":
@@ -177,7 +177,8 @@ def special_statement(
         assert isinstance(call.func, cst.Attribute)
         return f"{spelling.name('helpers.backward')}({code(call.func.value)}{given})"
     if kind == "own_zero":
-        return f"{spelling.name('helpers.ParameterGradients')}({detail}).clear()"
+        kept = f"{spelling.name('helpers.ParameterGradients')}({detail})"
+        return f"{kept}.clear({zeros_for_none(call)})"
     if kind.startswith("own_"):
         scaler, _, optimizer = detail.rpartition(" ")
         kept = f"{spelling.name('helpers.ParameterGradients')}({optimizer}.parameters)"
@@ -193,32 +194,58 @@ def special_statement(
     return _clipping(kind, plan, detail, call, target, spelling)
 
 
+def zeros_for_none(call: cst.Call) -> str:
+    """What zero_grad() was told about zeros in the place of None."""
+    given = _argument(call, 0, ("set_to_none",))
+    return f"set_to_none={given}" if given and given != "True" else ""
+
+
 def _clipping(
     kind: str, plan: TrainingStep, detail: str, call: cst.Call, target: str, spelling: ImportPlanner
 ) -> str:
     """Clip all gradients of the step, or those of the parameters that the program lists."""
     grads = gradients(plan)
-    bound = _argument(call, 1, ("max_norm", "clip_value"))
     listed = _argument(call, 0, ("parameters",))
-    some = bool(detail)
+    part = f", of={plan.weights}, only={listed}" if detail else ""
+    bound = _argument(call, 1, ("max_norm", "clip_value"))
     if kind == "clip_value":
-        rest = f", of={plan.weights}, only={listed}" if some else ""
-        return f"{grads} = {spelling.name('helpers.clip_grad_value')}({grads}, {bound}{rest})"
+        bound = bound or _other_arguments(call)
+        return f"{grads} = {spelling.name('helpers.clip_grad_value')}({grads}, {bound}{part})"
     norm = _argument(call, 2, ("norm_type",))
-    if norm in ("", "2", "2.0") and not target and not some:
+    usual = bound and not _has_more(call)
+    if usual and norm in ("", "2", "2.0") and not target and not part:
         return f"{grads} = {spelling.name('mindspore.ops.clip_by_global_norm')}({grads}, {bound})"
-    rest = f", norm_type={norm}" if norm else ""
-    if some:
-        rest = f"{rest}, of={plan.weights}, only={listed}"
-    helper = f"{spelling.name('helpers.clip_grad_norm')}({grads}, {bound}{rest})"
+    given = f"{bound}, norm_type={norm}" if norm else bound
+    given = given if usual else _other_arguments(call)
+    helper = f"{spelling.name('helpers.clip_grad_norm')}({grads}, {given}{part})"
     return f"{grads}, {target or '_'} = {helper}"
+
+
+def _has_more(call: cst.Call) -> bool:
+    """`clip_grad_norm_(parameters, **options)`, or an option that decides what is done."""
+    return any(
+        argument.star or (argument.keyword and argument.keyword.value == "error_if_nonfinite")
+        for argument in call.args
+    )
+
+
+def _other_arguments(call: cst.Call) -> str:
+    """What stands behind the parameters, as it is written."""
+    plain = next((a for a in call.args if a.keyword is None and not a.star), None)
+    rest = [
+        argument.with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        for argument in call.args
+        if argument is not plain
+        and (argument.keyword is None or argument.keyword.value != "parameters")
+    ]
+    return ", ".join(code(argument) for argument in rest)
 
 
 def _argument(call: cst.Call, position: int, names: tuple[str, ...]) -> str:
     for argument in call.args:
         if argument.keyword is not None and argument.keyword.value in names:
             return code(argument.value)
-    plain = [argument for argument in call.args if argument.keyword is None]
+    plain = [a for a in call.args if a.keyword is None and not a.star]
     return code(plain[position].value) if len(plain) > position else ""
 
 

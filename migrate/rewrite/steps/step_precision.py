@@ -11,9 +11,10 @@ import ast
 
 import libcst as cst
 
-from migrate.pipeline.context import Context, is_module_value
-from migrate.plan.names import binds, reads
+from migrate.flow.names import binds, reads
+from migrate.pipeline.context import Context
 from migrate.plan.training_step import TrainingStep
+from migrate.resolve.members import is_module_value
 from migrate.rewrite.steps.step_state import StepState
 from migrate.syntax.text import code
 

@@ -26,14 +26,14 @@ class StepState(FileAccess):
         tree = self.context.tree
         self.plans: Plans = plan_steps(tree, self.context, set(self.spelling.taken))
         self.context.plan = explain_plans(self.plans, self.context)
-        self.active = bool(self.plans.by_block or self.plans.gradients) or self.plans.taped
+        self.active = bool(self.plans.steps or self.plans.gradients) or self.plans.taped
         self.in_step = {
             node: plan
             for plan in self.all_plans
             for part in (*plan.region, plan.backward.loss)
             for node in ast.walk(part)
         }
-        self.hoisted: dict[int, list[str]] = {}  # plan -> assignments in front of its function
+        self.hoisted: dict[TrainingStep, list[str]] = {}  # assignments in front of its function
         # Original statement -> what it became.
         self.produced: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
         # Stdlib statement -> what is put in front of it.
@@ -48,7 +48,7 @@ class StepState(FileAccess):
 
     @property
     def all_plans(self) -> list[TrainingStep]:
-        return [plan for block in self.plans.by_block.values() for plan in block]
+        return self.plans.steps
 
     def is_autocast(self, call: ast.AST) -> bool:
         usage = self.context.usage(call.func) if isinstance(call, ast.Call) else None

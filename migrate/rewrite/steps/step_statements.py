@@ -53,8 +53,8 @@ class StepStatements(NodePass):
     def leave_SimpleStatementLine(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
-        special = self._steps.plans.statements.get(id(self._steps.statement(original)))
-        if special is None or special[0] in ("backward", "host"):
+        special = self._steps.plans.roles.get(self._steps.statement(original))
+        if special is None or special[0] in ("backward", "guard"):
             return updated
         return self._special(special, updated)
 

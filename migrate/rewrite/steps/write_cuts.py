@@ -6,8 +6,9 @@ import ast
 
 import libcst as cst
 
-from migrate.pipeline.context import Context, is_module_value
-from migrate.plan.no_gradient import Cut
+from migrate.flow.grad_mode import Cut
+from migrate.pipeline.context import Context
+from migrate.resolve.members import is_module_value
 from migrate.resolve.values import (
     UNKNOWN,
     Instance,

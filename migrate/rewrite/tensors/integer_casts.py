@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.flow.grad_mode import is_decorated
 from migrate.pipeline.context import Context
-from migrate.plan.no_gradient import is_decorated
 from migrate.resolve.values import INT, ProjectClass
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
@@ -136,7 +136,7 @@ def is_differentiated(cast: ast.AST, parents: dict[ast.AST, ast.AST], context: C
     while node is not None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             function = function or node
-            if is_decorated(node, context) or node.name == "__getitem__":
+            if is_decorated(node, context.flow) or node.name == "__getitem__":
                 return False
         if isinstance(node, ast.ClassDef) and _is_apart(node, context):
             return False

@@ -41,6 +41,18 @@ _OF_NUMBERS = frozenset({"abs", "float", "int", "max", "min", "pow", "round"})
                 return float(np.sqrt(2)) * x
             """,
         ),
+        becomes(
+            """
+            import numpy as np
+
+            def decay(x: torch.Tensor):
+                return -np.log(2) * x
+            """,
+            """
+            def decay(x: Tensor):
+                return float(-np.log(2)) * x
+            """,
+        ),
     ],
 )
 class NumpyOperands(NodePass):
@@ -58,8 +70,9 @@ class NumpyOperands(NodePass):
             scope = self.context.resolution.scope
             self._numpy_left = find_numpy_operands(scope.tree, self.context) if scope else {}
         depth, leaf = 0, original.left
-        while isinstance(leaf, cst.BinaryOperation):
-            depth, leaf = depth + 1, leaf.left
+        while isinstance(leaf, cst.BinaryOperation | cst.UnaryOperation):
+            depth += 1
+            leaf = leaf.left if isinstance(leaf, cst.BinaryOperation) else leaf.expression
         is_number = self._numpy_left.get((self.partner(leaf), depth))
         if is_number is None:
             return None
@@ -123,8 +136,9 @@ def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]
     for node in nodes_of(tree, ast.BinOp):
         if is_tensor(context.type(node.right)) and is_numpy_value(context.type(node.left)):
             depth, leaf = 0, node.left
-            while isinstance(leaf, ast.BinOp):
-                depth, leaf = depth + 1, leaf.left
+            while isinstance(leaf, ast.BinOp | ast.UnaryOp):
+                depth += 1
+                leaf = leaf.left if isinstance(leaf, ast.BinOp) else leaf.operand
             found[leaf, depth] = is_number(node.left, context)
     return found
 

@@ -113,13 +113,11 @@ class Writes(NodePass):
         """A statement that changes a tensor in place."""
         changed, place, usage = change.tensor, change.place, change.usage
         value = self._scope.of_left_dtype(place, value)
+        if usage is not None and usage.api == "torch.Tensor.detach_" and self._is_leaf(place):
+            return self._frozen(changed, place)
         if self._sites.is_parameter(place):
             if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
-                function = cst.parse_expression(self.spelling.name("helpers.changed_in_place"))
-                new = cst.Call(
-                    func=function, args=[cst.Arg(changed), cst.Arg(self._effects.bare(value))]
-                )
-                return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
+                return self._changed_in_place(changed, self._effects.bare(value))
             return updated.with_changes(value=self._assigned(changed, value))
         form = self._scope.form(place, usage)
         if form.kind == "through":
@@ -137,6 +135,27 @@ class Writes(NodePass):
             usage.api if usage else "",
         )
         return updated
+
+    def _is_leaf(self, place: ast.expr) -> bool:
+        data = isinstance(place, ast.Attribute) and place.attr == "data"
+        return self._sites.is_parameter(place) and not data
+
+    def _frozen(self, changed: cst.BaseExpression, place: ast.expr) -> cst.Assign:
+        """`p.detach_()` of a Parameter: its value stays, and it is trained no more."""
+        if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
+            function = expression(self.spelling.name("helpers.detached_in_place"))
+            new = cst.Call(func=function, args=[cst.Arg(changed)])
+            return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
+        flag = cst.Attribute(value=atomic(changed), attr=cst.Name("requires_grad"))
+        return cst.Assign(targets=[cst.AssignTarget(flag)], value=cst.Name("False"))
+
+    def _changed_in_place(
+        self, changed: cst.BaseAssignTargetExpression, value: cst.BaseExpression
+    ) -> cst.Assign:
+        """For a name that may hold a Parameter, or a tensor that was computed."""
+        function = cst.parse_expression(self.spelling.name("helpers.changed_in_place"))
+        new = cst.Call(func=function, args=[cst.Arg(changed), cst.Arg(value)])
+        return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
 
     def leave_SimpleStatementLine(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
@@ -346,7 +365,10 @@ class Writes(NodePass):
         if not isinstance(partner, ast.AugAssign) or not self._changes_tensor(partner.target):
             return updated
         form = THROUGH
-        if isinstance(partner.target, ast.Name | ast.Subscript):
+        leaf = isinstance(partner.target, ast.Name) and self._sites.is_parameter(partner.target)
+        if leaf and may_be_plain(partner.target, self.function, self.context):
+            return self._changed_in_place(updated.target, _operation(updated))
+        if isinstance(partner.target, ast.Name | ast.Subscript) and not leaf:
             form = self._scope.form(partner.target)
         self.context.edited_lines.add(partner.lineno)
         if form.kind == "through" and self._may_be_number(partner.target):
@@ -361,8 +383,9 @@ class Writes(NodePass):
             return cst.Assign(_targets(updated.target, form.names), value)
         if not isinstance(partner.target, ast.Name):
             return updated
-        inner = self.function not in self.context.forwards and self.is_compiled(self.function)
-        if inner and is_given_back(partner.target.id, self.function):
+        around = self.function
+        inner = self.is_compiled(around) and not self.context.becomes_construct(around)
+        if inner and is_given_back(partner.target.id, around):
             # To the compiler `x += y` of a parameter is an assignment to the caller's tensor.
             return cst.Assign([cst.AssignTarget(updated.target)], _operation(updated))
         return updated

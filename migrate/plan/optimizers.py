@@ -8,14 +8,11 @@ backward pass left at the discriminator, unless `od.zero_grad()` stands between.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from migrate.flow.cfg import ControlFlow
-from migrate.plan.find import Backward, Calls
-from migrate.plan.slice import gradient_reads
+from migrate.flow.gradient import gradient_reads
+from migrate.plan.find import Backward, Calls, StepCall
 from migrate.syntax.ast_index import nodes_of
-
-Home = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def trained_models(tree: ast.Module) -> dict[str, set[str]]:
@@ -72,23 +69,26 @@ def clips_all(
     return bool(running) and all(f"{one}.".startswith(f"{model}.") for one in running)
 
 
-def optimizers_reached(
-    backward: Backward, calls: Calls, home: Home, models: dict[str, set[str]]
-) -> list[str]:
+def optimizers_reached(backward: Backward, calls: Calls, models: dict[str, set[str]]) -> list[str]:
     """The optimizers that step with the gradients of this backward pass, the next one first."""
-    steps = [(s, name) for s, _, name in calls.steps]
-    steps += [(s, name) for s, _, _, name in calls.scaled_steps]
-    names = list(dict.fromkeys(name for _, name in steps))
+    names = calls.optimizers
     if len(names) < 2:
         return names
-    flow = ControlFlow(home)
+    may_follow = calls.flow.cfg.may_follow
     found = []
     for name in names:
-        ends = [s for s, owner in steps if owner == name]
-        zeros = [s for s, _, receiver in calls.zeros if _clears(s, receiver, name, models, calls)]
-        if _reaches(flow, backward.statement, ends, zeros):
+        zeros = [zero.statement for zero in calls.zeros if _clears(zero, name, models, calls)]
+        ends = [step.statement for step in calls.steps if step.name == name]
+        if any(may_follow(backward.statement, end, without=zeros) for end in ends):
             found.append(name)
     return found
+
+
+def _clears(zero: StepCall, name: str, models: dict[str, set[str]], calls: Calls) -> bool:
+    """`optimizer.zero_grad()`, or that of the one model that it trains."""
+    if zero.name == name or models.get(name) == {zero.name}:
+        return True
+    return name not in models and calls.zeroed_optimizer(zero) == name
 
 
 def may_reach(name: str, parts: Sequence[ast.AST], models: dict[str, set[str]]) -> bool:
@@ -104,58 +104,3 @@ def may_reach(name: str, parts: Sequence[ast.AST], models: dict[str, set[str]]) 
         model.partition(".")[0] in read if model.isidentifier() else model in texts
         for model in held
     ) or not all(model.isidentifier() or "." in model for model in held)
-
-
-def _clears(
-    statement: ast.stmt, receiver: str, name: str, models: dict[str, set[str]], calls: Calls
-) -> bool:
-    """`optimizer.zero_grad()`, or that of the one model that it trains."""
-    if receiver == name or models.get(name) == {receiver}:
-        return True
-    return name not in models and zeroed_optimizer(statement, receiver, calls) == name
-
-
-def zeroed_optimizer(statement: ast.stmt, receiver: str, calls: Calls) -> str:
-    """Whose gradients a zero_grad clears: its own, or, for a model's, those of the next
-    backward.
-    """
-    names = {name for _, _, name in calls.steps} | {name for _, _, _, name in calls.scaled_steps}
-    if receiver in names:
-        return receiver
-    after = [b for b in calls.backwards if b.statement.lineno > statement.lineno]
-    return (after or calls.backwards)[0].optimizer
-
-
-def _reaches(
-    flow: ControlFlow, start: ast.stmt, ends: Iterable[ast.stmt], barriers: Iterable[ast.stmt]
-) -> bool:
-    """Some way leads from one statement to another one and past no barrier."""
-    wanted = {point.index for end in ends for point in flow.points_of(end)}
-    closed = {point.index for barrier in barriers for point in flow.points_of(barrier)}
-    pending = [after for point in flow.points_of(start) for after in point.after]
-    seen: set[int] = set()
-    while pending:
-        index = pending.pop()
-        if index in wanted:
-            return True
-        if index in seen or index in closed:
-            continue
-        seen.add(index)
-        pending += flow.points[index].after
-    return False
-
-
-def passes_by(home: Home, target: ast.stmt, barriers: Iterable[ast.stmt]) -> bool:
-    """Some way leads from the start of the function to the target and past no barrier."""
-    flow = ControlFlow(home)
-    wanted = {point.index for point in flow.points_of(target)}
-    closed = {point.index for barrier in barriers for point in flow.points_of(barrier)[-1:]}
-    pending, seen = [flow.entry], set[int]()
-    while pending:
-        index = pending.pop()
-        if index in wanted:
-            return True
-        if index not in seen and index not in closed:
-            seen.add(index)
-            pending += flow.points[index].after
-    return False

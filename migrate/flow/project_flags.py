@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import lru_cache
 
@@ -20,6 +21,7 @@ _GRADIENTS = re.compile(r"(?<!autograd)\.grad\b(?!\s*\()")
 _FORMATS = re.compile(r":[ <>^+]?\d*,?(\.\d+)?[efgEFG%]['\"}]")
 _BACKWARD = re.compile(r"\.backward\(")
 
+_OPTIMIZERS = re.compile(r"\boptim\b|\bOptimizer\b")
 _ADDS = re.compile(r"\.add_param_group\(")
 _CYCLES = re.compile(r"\b(OneCycleLR|CyclicLR)\b")
 
@@ -31,6 +33,15 @@ _LOOKS_FOR_NAN = re.compile(
 )
 
 
+_EVAL = re.compile(r"\.eval\(")
+# What computes something else in training mode, as far as words tell.
+_DEPENDS_ON_MODE = re.compile(
+    r"dropout|drop_path|batch_?norm|instance_?norm|rrelu|\.training\b|transformer|spectral_norm"
+    r"|stochastic_depth|torchvision(\.| import [^\n]*)models|timm|\.train\(|\.eval\(",
+    re.IGNORECASE,
+)
+
+
 def looks_for_nan(project: Project) -> bool:
     """Somewhere in these files values are tested for NaN: kernels must not swallow it."""
     return _any_has(tuple(project.files), _LOOKS_FOR_NAN)
@@ -39,6 +50,11 @@ def looks_for_nan(project: Project) -> bool:
 def sets_requires_grad(project: Project) -> bool:
     """Somewhere in these files requires_grad is set, not only looked at."""
     return _any_has(tuple(project.files), _SETS)
+
+
+def makes_optimizers(project: Project) -> bool:
+    """Somewhere in these files optimizers are made, or classes of them."""
+    return _any_has(tuple(project.files), _OPTIMIZERS)
 
 
 def adds_groups(project: Project) -> bool:
@@ -74,6 +90,39 @@ def trains(project: Project) -> bool:
 def reads_gradients(project: Project, except_in: SourceFile | None = None) -> bool:
     """Somewhere in these files the gradients of parameters are looked at or changed."""
     return _any_has(tuple(f for f in project.files if f is not except_in), _GRADIENTS)
+
+
+def calls_eval(project: Project) -> bool:
+    """Somewhere in these files a module is set to evaluation mode."""
+    return _any_has(tuple(project.files), _EVAL)
+
+
+def depends_on_mode(project: Project) -> bool:
+    """Somewhere in these files the mode of a module makes a difference."""
+    return _any_has(tuple(project.files), _DEPENDS_ON_MODE)
+
+
+def sets_mode_when_built(project: Project) -> bool:
+    """`self.bn.eval()` in a constructor: a set_train() behind it would undo that."""
+    return _sets_mode(tuple(project.files))
+
+
+@lru_cache(maxsize=8)
+def _sets_mode(files: tuple[SourceFile, ...]) -> bool:
+    for file in files:
+        try:
+            text = file.read()
+            named = any(word in text for word in (".eval()", ".train(", ".training"))
+            tree = ast.parse(text) if named else ast.Module([], [])
+        except (ReadProblem, SyntaxError, ValueError, RecursionError):
+            continue
+        for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+            if function.name == "__init__" and any(
+                isinstance(n, ast.Attribute) and n.attr in ("eval", "train", "training")
+                for n in ast.walk(function)
+            ):
+                return True
+    return False
 
 
 @lru_cache(maxsize=8)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from migrate.pipeline.context import Context
 from migrate.resolve.values import ProjectFunction, options_of
+
+if TYPE_CHECKING:
+    from migrate.flow import Flow
 
 _CONTEXTS = frozenset(
     {
@@ -20,19 +23,18 @@ _CONTEXTS = frozenset(
 )
 
 
-def stops_gradient(node: ast.expr, context: Context) -> bool:
+def stops_gradient(node: ast.expr, flow: Flow) -> bool:
     """`torch.no_grad()`, or the bare name as a decorator."""
-    usage = context.usage(node.func if isinstance(node, ast.Call) else node)
-    return usage is not None and usage.api in _CONTEXTS
+    return flow.symbols.api(node.func if isinstance(node, ast.Call) else node) in _CONTEXTS
 
 
-def is_decorated(function: ast.AST | None, context: Context) -> bool:
+def is_decorated(function: ast.AST | None, flow: Flow) -> bool:
     """The whole function runs without gradients."""
     decorators = getattr(function, "decorator_list", ())
-    return any(stops_gradient(decorator, context) for decorator in decorators)
+    return any(stops_gradient(decorator, flow) for decorator in decorators)
 
 
-def without_gradient(statement: ast.stmt, context: Context) -> bool:
+def without_gradient(statement: ast.stmt, flow: Flow) -> bool:
     """A no_grad block, or the result of a function that is decorated with it."""
     if isinstance(statement, ast.With):
         enabled = any(
@@ -41,14 +43,14 @@ def without_gradient(statement: ast.stmt, context: Context) -> bool:
             for node in ast.walk(statement)
         )
         return not enabled and any(
-            stops_gradient(item.context_expr, context) for item in statement.items
+            stops_gradient(item.context_expr, flow) for item in statement.items
         )
     value = getattr(statement, "value", None)
     if not isinstance(value, ast.Call):
         return False
     return any(
         isinstance(option, ProjectFunction) and _looks_decorated(option.node)
-        for option in options_of(context.type(value.func))
+        for option in options_of(flow.symbols.type(value.func))
     )
 
 
@@ -83,16 +85,14 @@ class Cut:
     only_results: bool = False  # of a decorated function: locals end with it
 
 
-def grad_mode(node: ast.expr, context: Context) -> str | None:
+def grad_mode(node: ast.expr, flow: Flow) -> str | None:
     """What a call says about recording: "" for off, "True" for on, a test, None for nothing."""
-    if stops_gradient(node, context):
+    if stops_gradient(node, flow):
         return ""
-    usage = context.usage(node.func if isinstance(node, ast.Call) else node)
-    if usage is None:
-        return None
-    if usage.api in _ENABLE:
+    api = flow.symbols.api(node.func if isinstance(node, ast.Call) else node)
+    if api in _ENABLE:
         return "True"
-    if usage.api not in _SET or not isinstance(node, ast.Call) or not (node.args or node.keywords):
+    if api not in _SET or not isinstance(node, ast.Call) or not (node.args or node.keywords):
         return None
     flag = node.args[0] if node.args else node.keywords[0].value
     if isinstance(flag, ast.Constant):
@@ -100,12 +100,12 @@ def grad_mode(node: ast.expr, context: Context) -> str | None:
     return ast.unparse(flag)
 
 
-def find_cuts(body: list[ast.stmt], context: Context, function: ast.AST | None) -> list[Cut]:
+def find_cuts(body: list[ast.stmt], flow: Flow, function: ast.AST | None) -> list[Cut]:
     """All statements of a function's own body that run where nothing is recorded."""
     found: list[Cut] = []
     decorators = getattr(function, "decorator_list", ())
-    modes = [mode for one in decorators if (mode := grad_mode(one, context)) is not None]
-    _walk(body, modes[-1] if modes else "True", bool(modes), body, context, found)
+    modes = [mode for one in decorators if (mode := grad_mode(one, flow)) is not None]
+    _walk(body, modes[-1] if modes else "True", bool(modes), body, flow, found)
     return found
 
 
@@ -114,7 +114,7 @@ def _walk(
     mode: str,
     decorated: bool,
     body: list[ast.stmt],
-    context: Context,
+    flow: Flow,
     found: list[Cut],
 ) -> str:
     """Follow a block; the mode behind it, which a bare set_grad_enabled() may have changed."""
@@ -122,33 +122,33 @@ def _walk(
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         bare = statement.value if isinstance(statement, ast.Expr) else None
-        set_to = grad_mode(bare, context) if isinstance(bare, ast.Call) else None
+        set_to = grad_mode(bare, flow) if isinstance(bare, ast.Call) else None
         if set_to is not None:
             mode, decorated = set_to, False
         elif isinstance(statement, ast.With):
-            inner = _mode_inside(statement, mode, body, context)
-            _walk(statement.body, inner, decorated and inner == mode, body, context, found)
+            inner = _mode_inside(statement, mode, body, flow)
+            _walk(statement.body, inner, decorated and inner == mode, body, flow, found)
         elif mode != "True" and isinstance(statement, _STATEMENTS) and _stores(statement):
             found.append(Cut(statement, mode, decorated))
         else:
             for inner_block in _blocks(statement):
-                mode = _walk(inner_block, mode, decorated, body, context, found)
+                mode = _walk(inner_block, mode, decorated, body, flow, found)
     return mode
 
 
-def _mode_inside(statement: ast.With, mode: str, body: list[ast.stmt], context: Context) -> str:
+def _mode_inside(statement: ast.With, mode: str, body: list[ast.stmt], flow: Flow) -> str:
     if any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(statement)):
         return mode  # a training step runs where gradients are recorded
     for item in statement.items:
-        said = grad_mode(item.context_expr, context)
+        said = grad_mode(item.context_expr, flow)
         if said is None and isinstance(item.context_expr, ast.Name | ast.IfExp):
-            said = chosen_mode(item.context_expr, body, context)
+            said = chosen_mode(item.context_expr, body, flow)
         if said is not None:
             mode = said
     return mode
 
 
-def chosen_mode(node: ast.expr, body: list[ast.stmt], context: Context) -> str | None:
+def chosen_mode(node: ast.expr, body: list[ast.stmt], flow: Flow) -> str | None:
     """`ctx = torch.no_grad() if frozen else nullcontext()`: recorded unless `frozen`."""
     if isinstance(node, ast.Name):
         given = [
@@ -158,10 +158,10 @@ def chosen_mode(node: ast.expr, body: list[ast.stmt], context: Context) -> str |
             if isinstance(n, ast.Assign)
             and any(isinstance(t, ast.Name) and t.id == node.id for t in n.targets)
         ]
-        return chosen_mode(given[0], body, context) if len(given) == 1 else None
+        return chosen_mode(given[0], body, flow) if len(given) == 1 else None
     if not isinstance(node, ast.IfExp):
-        return grad_mode(node, context) if isinstance(node, ast.Call) else None
-    first, second = (grad_mode(branch, context) for branch in (node.body, node.orelse))
+        return grad_mode(node, flow) if isinstance(node, ast.Call) else None
+    first, second = (grad_mode(branch, flow) for branch in (node.body, node.orelse))
     if first == "" and second != "":
         return f"not ({ast.unparse(node.test)})"
     if second == "" and first != "":

@@ -9,8 +9,9 @@ import ast
 import builtins
 from collections import deque
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from migrate.pipeline.context import Context, is_module_value
+from migrate.resolve.members import is_module_value
 from migrate.resolve.values import (
     UNKNOWN,
     Instance,
@@ -22,6 +23,9 @@ from migrate.resolve.values import (
     options_of,
 )
 
+if TYPE_CHECKING:
+    from migrate.flow import Flow
+
 _MODEL_WORDS = ("model", "net", "criterion", "loss_fn", "encoder", "decoder", "critic", "actor")
 _DATA_WORDS = (
     "augment", "batch", "collate", "data", "iter", "loader", "logger", "meter", "metric", "mixup",
@@ -31,7 +35,7 @@ _DEPTH = 3  # functions that call functions
 
 
 def may_use_parameters(
-    node: ast.AST, context: Context, depth: int = _DEPTH, data: frozenset[str] = frozenset()
+    node: ast.AST, flow: Flow, depth: int = _DEPTH, data: frozenset[str] = frozenset()
 ) -> bool:
     """Somewhere in here a module is called or looked into, or something unknown that may be one.
 
@@ -39,25 +43,25 @@ def may_use_parameters(
     """
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call):
-            if _root(inner.func) not in data and _calls_parameters(inner, context, depth):
+            if _root(inner.func) not in data and _calls_parameters(inner, flow, depth):
                 return True
-        elif isinstance(inner, ast.Attribute) and is_module_value(context.type(inner.value)):
-            kind = context.type(inner)
+        elif isinstance(inner, ast.Attribute) and is_module_value(flow.symbols.type(inner.value)):
+            kind = flow.symbols.type(inner)
             if kind is UNKNOWN or any(is_tensor(option) for option in options_of(kind)):
                 return True
-        if isinstance(inner, ast.Name | ast.Attribute) and is_parameter(context.type(inner)):
+        if isinstance(inner, ast.Name | ast.Attribute) and is_parameter(flow.symbols.type(inner)):
             return True
     return False
 
 
-def runs_forward(node: ast.AST, context: Context) -> bool:
+def runs_forward(node: ast.AST, flow: Flow) -> bool:
     """A module, or something unknown that may be one, is called in here, or parameters are used.
 
     `policy.saved_log_probs` is neither: that forward pass was run elsewhere.
     """
     return any(
-        (isinstance(inner, ast.Call) and _calls_parameters(inner, context, _DEPTH))
-        or (isinstance(inner, ast.Name | ast.Attribute) and is_parameter(context.type(inner)))
+        (isinstance(inner, ast.Call) and _calls_parameters(inner, flow, _DEPTH))
+        or (isinstance(inner, ast.Name | ast.Attribute) and is_parameter(flow.symbols.type(inner)))
         or (isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters"))
         for inner in ast.walk(node)
     )
@@ -71,19 +75,19 @@ def is_parameter(value: Value) -> bool:
     )
 
 
-def _calls_parameters(call: ast.Call, context: Context, depth: int) -> bool:
+def _calls_parameters(call: ast.Call, flow: Flow, depth: int) -> bool:
     function = call.func
-    if any(is_module_value(context.type(argument)) for argument in (function, *call.args)):
+    if any(is_module_value(flow.symbols.type(argument)) for argument in (function, *call.args)):
         return True
-    if context.usage(function) is not None:
+    if flow.symbols.api(function):
         return False  # one of torch's own functions or tensor methods; its arguments are looked at
-    kinds = options_of(context.type(function))
+    kinds = options_of(flow.symbols.type(function))
     if kinds and all(kind is not UNKNOWN for kind in kinds):
-        return any(_kind_uses_parameters(kind, context, depth) for kind in kinds)
-    return _sounds_like_parameters(function, context)
+        return any(_kind_uses_parameters(kind, flow, depth) for kind in kinds)
+    return _sounds_like_parameters(function, flow)
 
 
-def _kind_uses_parameters(kind: Value, context: Context, depth: int) -> bool:
+def _kind_uses_parameters(kind: Value, flow: Flow, depth: int) -> bool:
     if isinstance(kind, Instance) and isinstance(kind.cls, ProjectClass):
         kind = kind.cls.body.get("__call__", UNKNOWN)
     elif isinstance(kind, Method) and isinstance(kind.function, ProjectFunction):
@@ -92,7 +96,7 @@ def _kind_uses_parameters(kind: Value, context: Context, depth: int) -> bool:
         return False
     body = kind.node.body if isinstance(kind.node.body, list) else [kind.node.body]
     data = _made_by_numpy(body)
-    return depth == 0 or any(may_use_parameters(part, context, depth - 1, data) for part in body)
+    return depth == 0 or any(may_use_parameters(part, flow, depth - 1, data) for part in body)
 
 
 def _made_by_numpy(body: Sequence[ast.AST]) -> frozenset[str]:
@@ -117,7 +121,7 @@ def _root(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _sounds_like_parameters(function: ast.expr, context: Context) -> bool:
+def _sounds_like_parameters(function: ast.expr, flow: Flow) -> bool:
     """Nothing is known of what is called: its name must do."""
     if isinstance(function, ast.Name):
         name = function.id.lower()
@@ -126,8 +130,8 @@ def _sounds_like_parameters(function: ast.expr, context: Context) -> bool:
         return True
     receiver = function.value
     if _root(function) == "torch" and function.attr.islower():
-        return context.table.get(ast.unparse(function)) is None  # another file's torch.stack(...)
-    if context.table.get(f"torch.Tensor.{function.attr}") is not None or any(
+        return flow.table.get(ast.unparse(function)) is None  # another file's torch.stack(...)
+    if flow.table.get(f"torch.Tensor.{function.attr}") is not None or any(
         hasattr(kind, function.attr) for kind in (deque, dict, list, set, str)
     ):
         return False  # x.float(), batch.items(), losses.append(x): a method of data

@@ -1,0 +1,35 @@
+"""Parsed files of a project in which certain words occur: most programs have none of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from migrate.project import Project, ReadProblem, SourceFile
+
+
+def any_mentions(project: Project, word: str) -> bool:
+    return any(word in text for text in _texts(tuple(project.files)))
+
+
+def trees_with(project: Project, *words: str) -> Iterator[ast.Module]:
+    """The files that hold one of these words and can be parsed."""
+    for text in _texts(tuple(project.files)):
+        if any(word in text for word in words):
+            try:
+                yield ast.parse(text)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue  # whoever ports the file says why it cannot
+
+
+@lru_cache(maxsize=1)
+def _texts(files: tuple[SourceFile, ...]) -> tuple[str, ...]:
+    found = []
+    for file in files:
+        try:
+            text = file.read()
+        except ReadProblem:
+            continue
+        found.append(text)
+    return tuple(found)

@@ -1,0 +1,137 @@
+"""Which networks a body runs, and by which names."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrate.flow.blocks import Home, own_calls, statements_below
+from migrate.resolve.members import is_module_value
+from migrate.resolve.values import Instance, ProjectClass, options_of
+
+if TYPE_CHECKING:
+    from migrate.flow import Flow
+
+_LOOKING = ("isinstance", "type", "print", "id", "len", "getattr", "hasattr", "setattr", "repr")
+_ADDING = ("add_module", "append", "insert", "extend", "register_module")
+
+
+def models_called(calls: list[ast.Call], flow: Flow, *, handed_on: bool = True) -> list[str]:
+    """Modules that are called or handed on, losses left out."""
+    found: dict[str, None] = {}
+    for call in calls:
+        if isinstance(call.func, ast.Name) and call.func.id in _LOOKING:
+            continue
+        given = call.args if handed_on and not flow.symbols.api(call.func) else []
+        called = call.func
+        if isinstance(called, ast.Attribute) and called.attr == "forward":
+            called = called.value
+        for node in (called, *given):
+            if is_path(node) and _is_model(node, flow) and ast.unparse(node) != "self":
+                found[ast.unparse(node)] = None
+        kind = flow.symbols.type(call.func)
+        is_class = any(isinstance(option, ProjectClass) for option in options_of(kind))
+        if is_path(call.func) and _sounds_like_model(call.func) and not is_class:
+            found[ast.unparse(call.func)] = None
+    return list(found)
+
+
+def is_path(node: ast.expr) -> bool:
+    """`model`, `self.model`, `self.nets.generator`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _is_model(node: ast.expr, flow: Flow) -> bool:
+    value = flow.symbols.type(node)
+    if not is_module_value(value):
+        return False
+    last = ast.unparse(node).rpartition(".")[2].lower()
+    names = [
+        option.cls if isinstance(option.cls, str) else option.cls.node.name
+        for option in options_of(value)
+        if isinstance(option, Instance)
+    ]
+    return not any("Loss" in name for name in names) and not any(
+        word in last for word in ("loss", "criterion")
+    )
+
+
+def _sounds_like_model(node: ast.expr) -> bool:
+    return ast.unparse(node).rpartition(".")[2].lower() in ("model", "net", "network")
+
+
+def without_place(home: Home, flow: Flow) -> list[str]:
+    """Models that run and have no name of their own: `nets[0](x)`, `Net()(x)`, `m(x) for m in`."""
+    short_lived = short_lived_names(home)
+    found = []
+    for call in own_calls(home.body):
+        function = call.func
+        if isinstance(function, ast.Attribute) and function.attr == "forward":
+            function = function.value
+        if not is_module_value(flow.symbols.type(function)) or not _is_model(function, flow):
+            continue
+        name = ast.unparse(function)
+        if not is_path(function) or name.partition(".")[0] in short_lived:
+            found.append(name)
+    return [*found, *_put_into_others(home, flow)]
+
+
+def _put_into_others(home: Home, flow: Flow) -> list[str]:
+    """Layers that a built network is given: `net[1] = nn.Dropout()`, `net.add_module("bn", bn)`."""
+    found = []
+    for _, statement in statements_below(home.body):
+        values: list[ast.expr] = []
+        call = getattr(statement, "value", None)
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(target, ast.Subscript | ast.Attribute)
+            and is_module_value(flow.symbols.type(target.value))
+            for target in statement.targets
+        ):
+            values = [statement.value]
+        elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            added = call.func.attr in _ADDING
+            values = call.args if added else []
+        found += [
+            ast.unparse(value)
+            for value in values
+            if isinstance(value, ast.Call) and is_module_value(flow.symbols.type(value))
+        ]
+    return found
+
+
+def short_lived_names(home: Home) -> set[str]:
+    """Names that live inside of `[m(x) for m in layers]` alone."""
+    parts = [n for s in home.body for n in ast.walk(s) if isinstance(n, ast.comprehension)]
+    own = {n.id for p in parts for n in ast.walk(p.target) if isinstance(n, ast.Name)}
+    inside = {n for p in parts for n in ast.walk(p.target)}
+    elsewhere = {
+        n.id
+        for s in home.body
+        for n in ast.walk(s)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n not in inside
+    }
+    return own - elsewhere - set(parameters_of(home))
+
+
+def runs_models(home: Home, inside: set[ast.AST], flow: Flow) -> bool:
+    if home in inside:
+        return False
+    built = [
+        call
+        for _, statement in statements_below(home.body)
+        if isinstance(statement, ast.Assign | ast.Expr)
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call) and is_module_value(flow.symbols.type(call))
+    ]
+    called = models_called(own_calls(home.body), flow)
+    return bool(built or called or without_place(home, flow))
+
+
+def parameters_of(home: Home) -> list[str]:
+    """The names of a function's parameters, without `*args` and `**kwargs`."""
+    if isinstance(home, ast.Module):
+        return []
+    arguments = home.args
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]

@@ -1,0 +1,74 @@
+"""What the bytes of a file say without parsing it; each file is read once for all who ask."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from migrate.project.import_lines import imports_in
+from migrate.project.text import ReadProblem, read_bytes
+
+_QUOTED = re.compile(rb"""["']torch(?:vision|audio)?["'.]""")
+
+
+@dataclass(slots=True)
+class Scan:
+    """One file; of one that cannot be read nothing is known."""
+
+    readable: bool = False
+    names_main: bool = False  # `if __name__ == "__main__"`: it is run as a script
+    mentions_torch: bool = False  # anywhere, comments included
+    quotes_torch: bool = False  # `import_module("torch")`, `"torch.optim.SGD"` in a table of names
+    named: list[tuple[int, str]] = field(default_factory=list)  # dots and module of each import
+
+
+class Scans:
+    """The files of one request, and the folders around them."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Scan] = {}
+        self._folders: dict[str, frozenset[str]] = {}
+
+    def of(self, path: str) -> Scan:
+        found = self._files.get(path)
+        if found is None:
+            found = self._files[path] = _scan(path)
+        return found
+
+    def members(self, folder: str) -> frozenset[str]:
+        """What can be imported from a folder, by name."""
+        found = self._folders.get(folder)
+        if found is None:
+            found = self._folders[folder] = _members(folder)
+        return found
+
+
+def _scan(path: str) -> Scan:
+    try:
+        data = read_bytes(Path(path))
+    except ReadProblem:
+        return Scan()  # whoever reads the file itself says why
+    if b"\0" in data:  # no text, or UTF-16, in which no name would be found
+        return Scan(names_main=b"__main__" in data, named=imports_in(data))
+    mentions = b"torch" in data
+    return Scan(
+        readable=True,
+        names_main=b"__main__" in data,
+        mentions_torch=mentions,
+        quotes_torch=mentions and _QUOTED.search(data) is not None,
+        named=imports_in(data),
+    )
+
+
+def _members(folder: str) -> frozenset[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return frozenset(
+                entry.name.removesuffix(".py")
+                for entry in entries
+                if entry.name.endswith(".py") or entry.is_dir()
+            )
+    except OSError:
+        return frozenset()
