@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mindspore
 from mindspore import Tensor, nn, ops
 import ms_migrate_helpers as helpers
 
@@ -11,7 +12,7 @@ REDUCTIONS = ("mean", "sum", "none")
 def smooth_one_hot(target: Tensor, num_classes: int, smoothing: float = 0.0) -> Tensor:
     """Class indices as probability rows, `smoothing` of each spread evenly over all classes."""
     off_value = smoothing / num_classes
-    rows = helpers.full((target.shape[0], num_classes), off_value)
+    rows = ops.full((target.shape[0], num_classes), off_value, dtype=mindspore.float32)
     return helpers.scatter(rows, 1, target.unsqueeze(1), 1.0 - smoothing + off_value)
 
 

@@ -19,15 +19,16 @@ import warnings
 import weakref
 from PIL import Image
 from collections import OrderedDict, deque
+from collections.abc import MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from mindspore import Parameter, ParameterTuple, Tensor, communication, nn, ops
 from mindspore._c_expression import run_backward
 from mindspore._c_expression.amp import AmpLevel, create_amp_strategy, pop_amp_strategy, push_amp_strategy
+from mindspore.common.recompute import _no_grad, _pynative_executor
 from mindspore.dataset import vision
 from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
-from mindspore.graph.api import _pynative_executor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -767,7 +768,20 @@ class device(str):
         )
 
     def __str__(self):
-        return self
+        return self._text()
+
+    def __format__(self, spec):
+        return format(self._text(), spec)
+
+    def __repr__(self):
+        index = device_index(self)
+        return f"device(type={self._text().partition(':')[0]!r}" + (
+            ")" if index is None else f", index={index})"
+        )
+
+    def _text(self):
+        """torch's name of the CPU; an accelerator is called by its own."""
+        return "cpu" if _kind(self) == "cpu" else str.__str__(self)
 
 
 def device_type(name):
@@ -783,20 +797,6 @@ def device_index(name):
 
 # One process has one device: asked once, because Graph mode cannot ask.
 ON_ACCELERATOR = mindspore.get_context("device_target") != "CPU"
-
-
-def full(size, fill_value, dtype=None):
-    """torch's full: the dtype follows the value. MindSpore's default is int64."""
-    if dtype is None:
-        if isinstance(fill_value, bool):
-            dtype = mindspore.bool_
-        elif isinstance(fill_value, int):
-            dtype = mindspore.int64
-        elif isinstance(fill_value, Tensor):
-            dtype = fill_value.dtype
-        else:
-            dtype = mindspore.float32
-    return ops.full(size, fill_value, dtype=dtype)
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True):
@@ -976,7 +976,7 @@ class CrossEntropyLoss(nn.CrossEntropyLoss):
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
     for name, parameter in in_torch_order(list(module.parameters_and_names(expand=recurse))):
-        if not _is_buffer(name, parameter):
+        if not (_is_buffer(name, parameter) or _is_absent(parameter)):
             yield parameter
 
 
@@ -989,10 +989,15 @@ def _kept_share(momentum):
     return 1 - momentum
 
 
+def _mark_settings(norm, affine, bias, track_running_stats):
+    """torch's layer has only the parameters that its settings ask for."""
+    mark_absent([norm.gamma], not affine)
+    mark_absent([norm.beta], not (affine and bias))
+    mark_absent([norm.moving_mean, norm.moving_variance], not track_running_stats)
+
+
 class BatchNorm2d(nn.BatchNorm2d):
     """nn.BatchNorm2d with torch's arguments."""
-
-    num_batches_tracked = None  # torch's counts them for momentum=None alone
 
     def __init__(
         self,
@@ -1015,6 +1020,7 @@ class BatchNorm2d(nn.BatchNorm2d):
             dtype=dtype or mindspore.float32,
         )
         self.beta.requires_grad = affine and bias
+        _mark_settings(self, affine, bias, track_running_stats)
 
 
 _RUNNING = (
@@ -1115,6 +1121,16 @@ def torch_names(module, names):
     return found
 
 
+def mark_absent(parameters, absent=True):
+    """Parameters that torch's layer does not have: affine=False, bias=False, no running values."""
+    for parameter in parameters:
+        parameter.absent = absent
+
+
+def _is_absent(parameter):
+    return getattr(parameter, "absent", False)
+
+
 def _is_buffer(name, parameter):
     return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
 
@@ -1129,7 +1145,7 @@ def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
     pairs = [
         (name, parameter)
         for name, parameter in module.parameters_and_names(expand=recurse)
-        if _is_buffer(name, parameter)
+        if _is_buffer(name, parameter) and not _is_absent(parameter)
     ]
     pairs += module.named_buffers("", recurse, remove_duplicate)
     yield from _with_torch_names(module, pairs, prefix)
@@ -1142,12 +1158,19 @@ def answers_itself(module, method):
     return getattr(type(module), method, None) is not getattr(nn.Cell, method)
 
 
+def own_state(module):
+    """MindSpore's state dict, without what torch's layers do not have."""
+    absent = {name for name, value in module.parameters_and_names() if _is_absent(value)}
+    state = nn.Cell.state_dict(module)
+    return OrderedDict((name, value) for name, value in state.items() if name not in absent)
+
+
 def state_dict(module, prefix=""):
     """Parameters and buffers by torch's names; what has its own way answers for itself."""
     if answers_itself(module, "state_dict"):
         return module.state_dict()
     module = module.__self__ if isinstance(module, super) else module
-    own = nn.Cell.state_dict(module)
+    own = own_state(module)
     names = torch_names(module, own)
     ordered = in_torch_order(list(own.items()))
     return OrderedDict((prefix + names[name], value) for name, value in ordered)
@@ -1192,6 +1215,52 @@ class MaxPool2d(nn.MaxPool2d):
         )
 
 
+class ParamGroup(MutableMapping):
+    """One group of an optimizer. MindSpore keeps its learning rate in a Parameter."""
+
+    def __init__(self, group, beta1=None):
+        self.group = group
+        self.beta1 = beta1
+
+    def __getitem__(self, key):
+        value = self.group[key]
+        if key == "betas" and self.beta1 is not None:
+            now = self.beta1.asnumpy().item()
+            if np.float32(value[0]) != now:  # a schedule has changed it
+                return (now, *value[1:])
+        return value.asnumpy().item() if isinstance(value, Tensor) else value
+
+    def __setitem__(self, key, value):
+        value = value.asnumpy().item() if isinstance(value, Tensor) else value
+        if key == "betas" and self.beta1 is not None:
+            # A Parameter, which schedules change; the second beta is read from the group.
+            ops.assign(self.beta1, Tensor(value[0], self.beta1.dtype))
+        if isinstance(self.group.get(key), Parameter):
+            # Not set_data: after that a compiled update goes on with the old value.
+            ops.assign(self.group[key], Tensor(value, self.group[key].dtype))
+        else:
+            self.group[key] = value
+
+    def __delitem__(self, key):
+        del self.group[key]
+
+    def __iter__(self):
+        return iter(self.group)
+
+    def __len__(self):
+        return len(self.group)
+
+    def __repr__(self):
+        return repr(dict(self))
+
+
+def param_groups(optimizer):
+    """The groups of an optimizer, as torch gives them."""
+    groups = optimizer.param_groups
+    beta1s = getattr(optimizer, "beta1s", [None] * len(groups))
+    return [ParamGroup(group, beta1) for group, beta1 in zip(groups, beta1s, strict=True)]
+
+
 def _negative(gradient):
     return -gradient
 
@@ -1200,7 +1269,13 @@ def named_apart(params):
     """The parameters, or groups of them, for an optimizer: it refuses two of one name, as two
     networks of one class have them, so later ones get a number.
     """
+    if isinstance(params, Tensor):
+        raise TypeError("params of an optimizer must be a list of tensors or dicts, not a tensor")
     params = [{**one, "params": _listed(one)} if isinstance(one, dict) else one for one in params]
+    params = [
+        one if isinstance(one, dict) else as_parameter(one, f"tensor_{place}")
+        for place, one in enumerate(params)
+    ]
     flat = [p for one in params for p in (one["params"] if isinstance(one, dict) else [one])]
     owners = {}
     for parameter in flat:
@@ -1213,7 +1288,8 @@ def named_apart(params):
 
 def _listed(group):
     found = group["params"]
-    return [found] if isinstance(found, Parameter) else list(found)
+    found = [found] if isinstance(found, Tensor) else list(found)
+    return [as_parameter(one, f"tensor_{place}") for place, one in enumerate(found)]
 
 
 class MappedOptimizer(optim.Optimizer):
@@ -1227,6 +1303,7 @@ class MappedOptimizer(optim.Optimizer):
 
     def __init__(self, params, defaults):
         super().__init__(named_apart(params), defaults)
+        self.wide = any(p.dtype == mindspore.float64 for p in self.parameters)
         self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
         self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
 
@@ -1235,6 +1312,16 @@ class MappedOptimizer(optim.Optimizer):
         made = self.parameters.clone(prefix=name, init=init)
         kinds = vars(self).setdefault("_moment_kinds", {})
         kinds[id(made)] = (name, init)
+        return made
+
+    def numbers(self, name, values):
+        """A number for each parameter, as a Parameter: one value for all, or a list of them."""
+        values = values if isinstance(values, list) else [values] * len(self.parameters)
+        made = ParameterTuple(
+            Parameter(Tensor(value, mindspore.float32), name=f"{name}.{parameter.name}")
+            for parameter, value in zip(self.parameters, values, strict=True)
+        )
+        vars(self).setdefault("_moment_kinds", {})[id(made)] = (name, None)
         return made
 
     def add_param_group(self, param_group):
@@ -1252,7 +1339,12 @@ class MappedOptimizer(optim.Optimizer):
         for attribute, row in list(vars(self).items()):
             if id(row) in kinds and len(row) == size:
                 name, init = kinds[id(row)]
-                longer = ParameterTuple((*row, *new.clone(prefix=name, init=init)))
+                more = (
+                    new.clone(prefix=name, init=init)
+                    if init is not None
+                    else self._first(name, new)
+                )
+                longer = ParameterTuple((*row, *more))
                 kinds[id(longer)] = (name, init)
                 setattr(self, attribute, longer)
         if hasattr(self, "beta1s"):
@@ -1263,19 +1355,32 @@ class MappedOptimizer(optim.Optimizer):
             object.__setattr__(self, "_steps_taken", [*counts, *[0] * len(new)])
         return None
 
+    def _first(self, name, parameters):
+        """The numbers that parameters of a new group begin with: a step size, or a product."""
+        value = float(self.lrs[-1]) if name == "eta" else 1.0
+        return [
+            Parameter(Tensor(value, mindspore.float32), name=f"{name}.{parameter.name}")
+            for parameter in parameters
+        ]
+
     def zero_grad(self, set_to_none=True):
         """Clear the gradients at the parameters."""
         for parameter in self.parameters:
             old = getattr(parameter, "grad", None)
             parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
 
-    def step(self):
+    def step(self, closure=None):
         """A step with the gradients at the parameters, for code that knows no type of this."""
+        loss = None if closure is None else closure()
         found = [getattr(parameter, "grad", None) for parameter in self.parameters]
-        return self(mindspore.mutable(with_zeros(self.parameters, found)))
+        self(mindspore.mutable(with_zeros(self.parameters, found)))
+        return loss
 
     def __call__(self, gradients):
-        return apply_to_reached(self, gradients, super().__call__)
+        from_tensors(self.parameters)
+        done = apply_to_reached(self, gradients, super().__call__)
+        to_tensors(self.parameters)
+        return done
 
     def construct(self, gradients):
         ops.assign_add(self.state_step, 1.0)
@@ -1305,6 +1410,17 @@ class LambdaLR(lr_scheduler.LambdaLR):
 
 def _sgd(kernel, lr, momentum, param, grad, buffer, stat):
     return kernel(param, grad, lr, buffer, momentum, stat)
+
+
+def _wide_sgd(settings, lr, momentum, param, grad, buffer, first):
+    """The same without the kernel, which has no double precision."""
+    dampening, weight_decay, nesterov = settings
+    lr, momentum = ops.cast(lr, param.dtype), ops.cast(momentum, param.dtype)
+    grad = grad + weight_decay * param
+    ops.assign(buffer, momentum * buffer + (1 - dampening + dampening * first) * grad)
+    ops.assign(first, ops.zeros_like(first))
+    ops.assign(param, param - lr * (grad + momentum * buffer if nesterov else buffer))
+    return True
 
 
 class SGD(MappedOptimizer):
@@ -1343,98 +1459,148 @@ class SGD(MappedOptimizer):
     def update(self, gradients, number, lr, momentum, dampening, weight_decay, nesterov):
         """One step for the parameters of one group."""
         start, end = self.group_start_id[number], self.group_start_id[number + 1]
-        kernel = ops.SGD(float(dampening), weight_decay, nesterov)
         momentum = ops.cast(momentum, mindspore.float32)
-        step = partial(_sgd, kernel, lr, momentum)
+        if self.wide:
+            step = partial(_wide_sgd, (dampening, weight_decay, nesterov), lr, momentum)
+        else:
+            kernel = ops.SGD(float(dampening), weight_decay, nesterov)
+            step = partial(_sgd, kernel, lr, momentum)
         buffers, first = self.momentum_buffer[start:end], self.first[start:end]
         self.hyper_map(step, self.parameters[start:end], gradients, buffers, first)
         return True
 
 
-def _changing(optimizer):
-    """What an optimizer changes besides the weights: moments, counters and learning rates."""
-    weights = {id(p) for p in optimizer.parameters}
-    moments = [p for p in optimizer.get_parameters() if id(p) not in weights]
-    return [*moments, *optimizer.lrs]
-
-
-def optimizer_state_dict(optimizer):
-    """Everything the optimizer changes besides the weights, by name as numpy arrays."""
-    changing = {p.name: p.asnumpy() for p in _changing(optimizer)}
-    kept = _own_state(optimizer)
-    return {**changing, "state": kept} if kept else changing
-
-
-def _own_state(optimizer):
-    """What an optimizer of the program's own keeps for each parameter, by the parameter's place."""
-    return {
-        place: {
-            name: value.asnumpy() if isinstance(value, Tensor) else value
-            for name, value in optimizer.state[parameter].items()
-        }
-        for place, parameter in enumerate(optimizer.parameters)
-        if parameter in optimizer.state
-    }
-
-
-def load_optimizer_state_dict(optimizer, state_dict):
-    """Put back what optimizer_state_dict gave, in the same order, or what torch's gave."""
-    if "param_groups" in state_dict:
-        _load_from_torch(optimizer, state_dict)
-        return
-    changing = _changing(optimizer)
-    state_dict = dict(state_dict)
-    for place, kept in state_dict.pop("state", {}).items():
-        optimizer.state[optimizer.parameters[int(place)]] = {
-            name: Tensor(value) if isinstance(value, np.ndarray) else value
-            for name, value in kept.items()
-        }
-    if len(changing) != len(state_dict):
-        raise ValueError(f"{len(state_dict)} values for an optimizer that has {len(changing)}")
-    for parameter, value in zip(changing, state_dict.values(), strict=True):
-        ops.assign(parameter, Tensor(value, parameter.dtype))
-
-
-# What MindSpore's own optimizers call torch's moments.
+# Rows of MindSpore's own optimizers under torch's names.
 _MOMENTS = {
-    "momentum_buffer": ("momentum_buffer", "accum", "moment"),
+    "momentum_buffer": ("momentum_buffer", "buffers", "accum", "moment"),
     "square_avg": ("square_avg", "mean_square"),
     "grad_avg": ("grad_avg", "mean_grad"),
 }
 
 
-def _load_from_torch(optimizer, state_dict):
-    """A converted checkpoint of torch's: moments by the place of their parameter, and rates."""
-    for lr, group in zip(optimizer.lrs, state_dict["param_groups"], strict=True):
-        ops.assign(lr, Tensor(float(group["lr"]), lr.dtype))
+_NO_MOMENTS = ("parameters", "lrs", "beta1s")
+
+
+def _rows(optimizer):
+    """What an optimizer remembers of each parameter, by torch's name."""
+    names = {own: name for name, owners in _MOMENTS.items() for own in owners}
+    found = {}
+    for name, row in vars(optimizer).items():
+        if name in _NO_MOMENTS or not isinstance(row, (tuple, list)):
+            continue
+        if len(row) != len(optimizer.parameters) or any(row is other for other in found.values()):
+            continue
+        if row is not optimizer.parameters and all(isinstance(one, Parameter) for one in row):
+            found[names.get(name, name)] = row
+    return found
+
+
+def _takes_largest(optimizer):
+    """MindSpore's Adam has a row of largest moments whether it uses them or not."""
+    return any(group.get("amsgrad", False) for group in param_groups(optimizer))
+
+
+def _starts(optimizer):
+    """What a row of moments starts with, by its identity."""
+    return {key: init for key, (_, init) in vars(optimizer).get("_moment_kinds", {}).items()}
+
+
+def optimizer_state_dict(optimizer):
+    """torch's form: the moments of each parameter by its place, and the settings of the groups."""
+    rows = _rows(optimizer)
+    if not _takes_largest(optimizer):
+        rows.pop("max_exp_avg_sq", None)
+    step = getattr(optimizer, "state_step", None)
+    steps = vars(optimizer).get("_steps_taken")
+    if steps is None and step is not None:
+        steps = [float(step.asnumpy())] * len(optimizer.parameters)
+    state = {}
+    for place, parameter in enumerate(optimizer.parameters):
+        kept = {name: Tensor(row[place].asnumpy()) for name, row in rows.items()}
+        if steps is not None:
+            kept["step"] = Tensor(float(steps[place]), mindspore.float32)
+        if parameter in optimizer.state:  # of an optimizer that the program writes itself
+            for name, value in optimizer.state[parameter].items():
+                kept[name] = Tensor(value.asnumpy()) if isinstance(value, Tensor) else value
+        if kept:
+            state[place] = kept
+    groups, first = [], 0
+    for group in param_groups(optimizer):
+        size = len(group["params"])
+        settings = {name: group[name] for name in group if name != "params"}
+        groups.append({**settings, "params": list(range(first, first + size))})
+        first += size
+    return {"state": state, "param_groups": groups}
+
+
+def load_optimizer_state_dict(optimizer, state_dict):
+    """Put back what optimizer_state_dict gave, or torch's own, converted."""
     order = [place for group in state_dict["param_groups"] for place in group["params"]]
     if len(order) != len(optimizer.parameters):
         raise ValueError(
             f"moments of {len(order)} parameters, and there are {len(optimizer.parameters)}"
         )
+    for group, saved in zip(param_groups(optimizer), state_dict["param_groups"], strict=True):
+        for name in set(saved) & set(group) - {"params"}:
+            group[name] = _like(group[name], saved[name])
+    rows, starts, steps = _rows(optimizer), _starts(optimizer), []
     for number, place in enumerate(order):
-        for name, value in state_dict["state"].get(place, {}).items():
-            value = getattr(value, "asnumpy", lambda value=value: value)()
-            if name == "step":
-                step = getattr(optimizer, "state_step", None)
-                if step is not None:
-                    ops.assign(step, Tensor(np.full(step.shape, value), step.dtype))
-                continue
-            if value is None:
-                continue
-            owners = [n for n in _MOMENTS.get(name, (name,)) if hasattr(optimizer, n)]
-            if not owners:
-                raise ValueError(f"{type(optimizer).__name__} has no {name}")
-            moment = getattr(optimizer, owners[0])[number]
-            if tuple(moment.shape) != tuple(np.shape(value)):
-                raise ValueError(
-                    f"{name} of parameter {place} has another shape: {np.shape(value)}"
-                )
-            ops.assign(moment, Tensor(value, moment.dtype))
-            if name == "momentum_buffer":
-                for first in (getattr(optimizer, n, None) for n in ("first", "stat")):
-                    if first is not None:
-                        ops.assign(first[number], ops.zeros_like(first[number]))
+        saved = state_dict["state"].get(place, state_dict["state"].get(str(place), {}))
+        kept = {name: value for name, value in saved.items() if value is not None}
+        if not _takes_largest(optimizer):
+            kept.pop("max_exp_avg_sq", None)
+        if "momentum_buffer" in kept:
+            kept.setdefault("first", 0.0)  # 1 until the buffer has a value
+        if hasattr(optimizer, "state_step"):  # one of the program's own counts in its state
+            steps.append(float(kept.pop("step", 0.0)))
+        for name, row in rows.items():
+            start = starts.get(id(row), "zeros")
+            if name in kept or start is not None:
+                start = {"zeros": 0.0, "ones": 1.0}.get(start, start)
+                _assign(row[number], kept.pop(name, start), name, place)
+        kept.pop("first", None)
+        _keep_own(optimizer, number, kept)
+    _count_on(optimizer, steps)
+
+
+def _like(old, new):
+    """A setting in the form that the optimizer has it in."""
+    if isinstance(old, tuple):  # torch's None is a value that is computed here
+        return tuple(was if now is None else now for was, now in zip(old, new, strict=True))
+    return float(new) if isinstance(old, float) else new
+
+
+def _assign(parameter, value, name, place):
+    value = value.asnumpy() if isinstance(value, Tensor) else value
+    if np.ndim(value) and tuple(parameter.shape) != tuple(np.shape(value)):
+        raise ValueError(f"{name} of parameter {place} has another shape: {np.shape(value)}")
+    value = np.broadcast_to(np.asarray(value), parameter.shape)
+    ops.assign(parameter, Tensor(value.copy(), parameter.dtype))
+
+
+def _keep_own(optimizer, number, kept):
+    """What an optimizer of the program's own keeps; MindSpore's has a row for all it keeps."""
+    if not kept:
+        return
+    if hasattr(optimizer, "state_step"):
+        if all(np.ndim(value) == 0 for value in kept.values()):
+            return  # numbers that are computed from the count of steps here
+        raise ValueError(f"{type(optimizer).__name__} has no {', '.join(sorted(kept))}")
+    optimizer.state[optimizer.parameters[number]] = {
+        name: Tensor(value) if isinstance(value, np.ndarray) else value
+        for name, value in kept.items()
+    }
+
+
+def _count_on(optimizer, steps):
+    """Steps go on from these counts; parameters that were passed by have fewer."""
+    total = getattr(optimizer, "state_step", None)
+    if total is None or not steps:
+        return
+    ops.assign(total, Tensor(max(steps), total.dtype))
+    differ = any(step != steps[0] for step in steps)
+    counts = [int(step) for step in steps] if differ else None
+    object.__setattr__(optimizer, "_steps_taken", counts)
 
 
 def _counters(scheduler):
@@ -1749,7 +1915,9 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         if _differentiates(fn):  # the record of a step has no gradients of gradients
             if not made:
                 made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
+            recording = _pynative_executor.grad_flag()
             loss, gradients = made[0](*inputs)
+            _pynative_executor.set_grad_flag(recording)
         else:
             loss, gradients = recorded_gradients(loss_alone, inputs, weights)
             gradients = with_zeros(weights, gradients)
@@ -1964,6 +2132,56 @@ def update(optimizer, gradients):
     if hasattr(optimizer, "skips_missing"):  # it does so itself, and counts the steps
         return optimizer(gradients)
     return apply_to_reached(optimizer, gradients, optimizer)
+
+
+def _gradient(tensor):
+    known = vars(tensor)
+    if "retained" in known:
+        return known["retained"]
+    return known.get("trained_for", tensor)._grad
+
+
+def _set_gradient(tensor, gradient):
+    known = vars(tensor)
+    if "retained" in known:
+        known["retained"] = gradient
+    known.get("trained_for", tensor)._grad = gradient
+
+
+gradients_at_tensors = Tensor.grad = property(_gradient, _set_gradient)
+
+
+def as_parameter(value, name):
+    """A Parameter that an optimizer can hold in the place of a plain tensor: the gradient is the
+    tensor's, and `to_tensors` gives the tensor its new values.
+    """
+    if isinstance(value, Parameter) or not isinstance(value, Tensor):
+        return value
+    if not hasattr(optim.Optimizer, "recorded") and not _pynative_executor.grad_flag():
+        raise TypeError("an optimizer of a plain tensor needs recorded gradients: helpers.record()")
+    made = Parameter(value.copy(), name=name)
+    made.trained_for = value
+    return made
+
+
+def from_tensors(parameters):
+    """The values of the plain tensors that these stand for: the program may have changed them."""
+    for parameter in parameters:
+        tensor = vars(parameter).get("trained_for")
+        if tensor is not None:
+            ops.assign(parameter, tensor)
+
+
+def to_tensors(parameters):
+    """What the optimizer made of the parameters, as values of the plain tensors."""
+    for parameter in parameters:
+        tensor = vars(parameter).get("trained_for")
+        if tensor is not None:
+            with _no_grad():
+                if tensor.ndim:
+                    tensor[:] = parameter.copy()
+                else:
+                    tensor.copy_(parameter.copy())
 
 
 _BUCKET = 25 * 2**20  # values that go over the wire in one piece, as torch has it
@@ -2428,6 +2646,8 @@ class ParameterGradients:
     the program does with them counts.
     """
 
+    kept_at = gradients_at_tensors
+
     def __init__(self, parameters):
         self.parameters = [parameters] if hasattr(parameters, "shape") else list(parameters)
 
@@ -2582,6 +2802,26 @@ class LoadedKeys(NamedTuple):
     unexpected_keys: list
 
 
+def _as_modules_have_it(module, state_dict):
+    """The state dict after each module's own _load_from_state_dict, which may rename entries."""
+    own = [
+        (name, part)
+        for name, part in module.cells_and_names()
+        if hasattr(type(part), "_load_from_state_dict")
+    ]
+    if own:
+        state_dict = dict(state_dict)
+        nn.Cell._load_from_state_dict = _load_nothing  # what their super() calls
+        for name, part in own:
+            prefix = f"{name}." if name else ""
+            part._load_from_state_dict(state_dict, prefix, {}, True, [], [], [])
+    return state_dict
+
+
+def _load_nothing(self, state_dict, prefix, *args):
+    """The values themselves are loaded when all modules were asked."""
+
+
 def load_state_dict(module, state_dict, strict=True):
     """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
 
@@ -2590,7 +2830,8 @@ def load_state_dict(module, state_dict, strict=True):
     if answers_itself(module, "load_state_dict"):
         return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
     module = module.__self__ if isinstance(module, super) else module
-    own = nn.Cell.state_dict(module)
+    state_dict = _as_modules_have_it(module, state_dict)
+    own = own_state(module)
     names = torch_names(module, own)
     given = {names.get(name, name): value for name, value in state_dict.items()}
     missing = [names[name] for name in own if names[name] not in given]

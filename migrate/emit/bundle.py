@@ -9,7 +9,7 @@ from migrate.rewrite.names.imports import import_lines
 from migrate.table import Table
 from migrate.table.helper_pieces import helper_index
 
-_HEADER = (
+HEADER = (
     '"""Pieces with torch\'s signatures and semantics that the ported code uses. '
     'Made by ms-migrate; yours to edit."""'
 )
@@ -36,7 +36,7 @@ def helper_module(names: list[str], generated: dict[str, str], mint: Table | Non
         bodies.append(
             "\n".join(line for line in lines if not line.startswith(("import ", "from ")))
         )
-    return "\n\n\n".join(["\n".join([_HEADER, "", *import_lines(imports, set())]), *bodies]) + "\n"
+    return "\n\n\n".join(["\n".join([HEADER, "", *import_lines(imports, set())]), *bodies]) + "\n"
 
 
 def _words(text: str) -> set[str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from migrate.project.text import ReadProblem, read_bytes
 from migrate.syntax.import_planner import HELPER_MODULE
 from migrate.table.helper_pieces import helper_index
 
@@ -22,18 +23,71 @@ def existing_helpers(
     used: set[str] = set()
     for path in sorted(module.parent.rglob("*.py")):
         if path != module and path not in written:
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text = _text(path)
             for alias in _IMPORTED_AS.findall(text):
                 used |= set(re.findall(rf"\b{alias}\.(\w+)", text))
     index = helper_index()
     known = dict.fromkeys(sorted(name for name in used if name in index))
     unknown = used - set(known)
-    pieces = _pieces(module.read_text(encoding="utf-8", errors="replace"), unknown)
+    pieces = _pieces(_text(module), unknown)
     return known, {name: pieces[name] for name in sorted(unknown) if name in pieces}
 
 
+def _text(path: Path) -> str:
+    """Of a file that can be read; others do not use helpers."""
+    try:
+        return read_bytes(path).decode("utf-8", errors="replace")
+    except ReadProblem:
+        return ""
+
+
+def with_helpers(text: str, fresh: str) -> str:
+    """The helper module of a tree that was ported before, with what it has not of a fresh one.
+
+    What is there stays as it is: it may have been edited.
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return text
+    there = {name for node in tree.body for name in _defines(node)}
+    new = ast.parse(fresh)
+    lines = fresh.split("\n")
+    imports, pieces, end = [], [], 0
+    for node in new.body:
+        start, end = end, node.end_lineno or 0
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            missing = [alias for alias in node.names if not _bound_by(alias) & there]
+            if missing:
+                node.names = missing
+                imports.append(ast.unparse(node))
+        elif (names := _defines(node)) and not names & there:
+            pieces.append("\n".join(lines[start:end]).strip("\n"))
+    if not pieces:
+        return text
+    own = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    after = (own[-1].end_lineno or 0) if own else 0
+    old = text.split("\n")
+    head, rest = old[:after], "\n".join(old[after:]).rstrip("\n")
+    return "\n".join([*head, *imports, rest]) + "\n\n\n" + "\n\n\n".join(pieces) + "\n"
+
+
+def _defines(node: ast.stmt) -> set[str]:
+    """The names that a statement at the top level binds."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return _bound(node)
+    targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _bound_by(alias: ast.alias) -> set[str]:
+    return {(alias.asname or alias.name).partition(".")[0]}
+
+
 def _bound(line: ast.Import | ast.ImportFrom) -> set[str]:
-    return {(alias.asname or alias.name).partition(".")[0] for alias in line.names}
+    return {name for alias in line.names for name in _bound_by(alias)}
 
 
 def _pieces(text: str, wanted: set[str]) -> dict[str, str]:

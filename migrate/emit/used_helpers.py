@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.helper_import import helper_alias
 from migrate.syntax.import_planner import HELPERS
 
 # The second where the file has a name `helpers` of its own.
@@ -14,8 +15,9 @@ _MODULES = (HELPERS, f"ms_{HELPERS}")
 def used_helpers(tree: ast.Module) -> set[str]:
     """The members of the helper module in code and in quoted annotations."""
     found: set[str] = set()
+    modules = {*_MODULES, helper_alias(tree)}
     for node in nodes_of(tree, ast.Attribute):
-        if isinstance(node.value, ast.Name) and node.value.id in _MODULES:
+        if isinstance(node.value, ast.Name) and node.value.id in modules:
             found.add(node.attr)
     for node in nodes_of(tree, ast.Constant):
         if isinstance(node.value, str) and f"{HELPERS}." in node.value:

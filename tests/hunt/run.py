@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.hunt import torch_records
 from tests.hunt.compare import difference
 from tests.hunt.idioms import Program
 
@@ -39,10 +40,12 @@ def hunt(programs: Iterable[Program], folder: Path, *, jobs: int = 1) -> list[Ju
     chosen = list(programs)
     findings = [_prepare(program, folder) for program in chosen]
     folders = [folder / program.folder for program in chosen]
-    work = [("torch", [f / "source" for f in folders])]
+    known = torch_records.restore([f / "source" for f in folders])
+    work = [("torch", [f / "source" for f in folders if f / "source" not in known])]
     work += [(mode, [f / "ported" for f in folders]) for mode in MODES]
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         list(pool.map(lambda item: _run(*item), work))
+    torch_records.keep([f / "source" for f in folders if f / "source" not in known])
     return [judge(p, f, n) for p, f, n in zip(chosen, folders, findings, strict=True)]
 
 

@@ -29,6 +29,9 @@ def serve(mode: str, seconds: float) -> None:
 
     if mode == "torch":
         import torch
+        import torch._dynamo  # two seconds, which else each optimizer pays
+        import torch.distributions
+        import torch.utils.data
 
         with contextlib.suppress(ImportError):
             from migrate.vision_shim import ensure_torchvision

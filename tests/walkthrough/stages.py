@@ -25,7 +25,7 @@ def walkthrough() -> str:
         project, table = discover([folder]), Table()
         resolver = Resolver(project, table)
         files = {f.module: f for f in project.files}
-        train = resolver.file(files["train"], keep_types=True)
+        train = resolver.file(files["train"])
         parts = [
             _section("project", _project(project, folder)),
             _section("resolve", _resolved(train)),

@@ -5,7 +5,9 @@ import random
 
 import numpy as np
 from mindspore.dataset import vision
-from PIL import Image, ImageOps
+from PIL import Image
+
+from migrate.emit.helpers.data_tensor_images import crop, resize
 
 # mindspore.dataset.vision.Inter by PIL's filter
 PIL_FILTERS = {
@@ -13,23 +15,6 @@ PIL_FILTERS = {
     vision.Inter.BILINEAR: Image.Resampling.BILINEAR,
     vision.Inter.BICUBIC: Image.Resampling.BICUBIC,
 }
-
-
-def hflip(img):
-    """Left becomes right."""
-    return ImageOps.mirror(img) if isinstance(img, Image.Image) else img[..., ::-1]
-
-
-def vflip(img):
-    """Top becomes bottom."""
-    return ImageOps.flip(img) if isinstance(img, Image.Image) else img[..., ::-1, :]
-
-
-def crop(img, top, left, height, width):
-    """Cut out a rectangle; what lies outside of a PIL image is black."""
-    if isinstance(img, Image.Image):
-        return img.crop((left, top, left + width, top + height))
-    return img[..., top : top + height, left : left + width]
 
 
 def resized_crop(
@@ -42,13 +27,8 @@ def resized_crop(
     interpolation=vision.Inter.BILINEAR,
     antialias=True,
 ):
-    """Cut out a rectangle of a PIL image and resize it to (height, width)."""
-    return vision.Resize(size, interpolation=interpolation)(crop(img, top, left, height, width))
-
-
-def rotate(img, angle, interpolation=vision.Inter.NEAREST, expand=False, center=None, fill=None):
-    """Rotate a PIL image counter-clockwise by degrees."""
-    return img.rotate(angle, PIL_FILTERS[interpolation], expand, center, fillcolor=fill)
+    """Cut out a rectangle and resize it to (height, width)."""
+    return resize(crop(img, top, left, height, width), size, interpolation, antialias=antialias)
 
 
 def affine(

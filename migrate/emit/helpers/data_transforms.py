@@ -70,13 +70,14 @@ class Normalize:
     """(x - mean) / std for each channel, of a CHW or NCHW Tensor or array."""
 
     def __init__(self, mean, std, inplace=False):
-        self.mean = np.asarray(mean, np.float32).reshape(-1, 1, 1)
-        self.std = np.asarray(std, np.float32).reshape(-1, 1, 1)
+        self.mean, self.std = mean, std
+        self.means = np.asarray(mean, np.float32).reshape(-1, 1, 1)
+        self.deviations = np.asarray(std, np.float32).reshape(-1, 1, 1)
 
     def __call__(self, tensor):
         if isinstance(tensor, np.ndarray):
-            return (tensor - self.mean) / self.std
-        mean, std = Tensor(self.mean), Tensor(self.std)
+            return (tensor - self.means) / self.deviations
+        mean, std = Tensor(self.means), Tensor(self.deviations)
         return (tensor - mean.astype(tensor.dtype)) / std.astype(tensor.dtype)
 
 
@@ -98,8 +99,10 @@ class RandomChoice:
         self.transforms = transforms
         self.p = p
 
-    def __call__(self, img):
-        return transformed(random.choices(self.transforms, weights=self.p)[0], img)
+    def __call__(self, *inputs):
+        """An image, or what else the transforms take: a batch and its labels."""
+        chosen = random.choices(self.transforms, weights=self.p)[0]
+        return transformed(chosen, *inputs) if len(inputs) == 1 else chosen(*inputs)
 
 
 class RandomOrder:

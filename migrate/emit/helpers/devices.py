@@ -67,7 +67,20 @@ class device(str):
         )
 
     def __str__(self):
-        return self
+        return self._text()
+
+    def __format__(self, spec):
+        return format(self._text(), spec)
+
+    def __repr__(self):
+        index = device_index(self)
+        return f"device(type={self._text().partition(':')[0]!r}" + (
+            ")" if index is None else f", index={index})"
+        )
+
+    def _text(self):
+        """torch's name of the CPU; an accelerator is called by its own."""
+        return "cpu" if _kind(self) == "cpu" else str.__str__(self)
 
 
 def device_type(name):

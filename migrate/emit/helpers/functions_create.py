@@ -1,6 +1,7 @@
 """Tensors made from sizes and numbers, with torch's rules for dtypes and random draws."""
 
 import mindspore
+import numpy as np
 from mindspore import Tensor, ops
 
 
@@ -16,6 +17,17 @@ def full(size, fill_value, dtype=None):
         else:
             dtype = mindspore.float32
     return ops.full(size, fill_value, dtype=dtype)
+
+
+def shared_tensor(data, dtype=None):
+    """torch.as_tensor: a tensor as it is, the memory of an array, a copy of anything else."""
+    if isinstance(data, Tensor):
+        made = data
+    elif isinstance(data, np.ndarray):
+        made = Tensor.from_numpy(np.ascontiguousarray(data))
+    else:
+        return mindspore.tensor(data, dtype=dtype)
+    return made if dtype is None or made.dtype == dtype else made.astype(dtype)
 
 
 def linspace(start, end, steps, dtype=None):
@@ -34,8 +46,10 @@ def logspace(start, end, steps, base=10.0, dtype=None):
     return values if dtype is None else values.astype(dtype)
 
 
-def randperm(n, dtype=mindspore.int64):
+def randperm(n, generator=None, dtype=mindspore.int64):
     """torch's randperm; ops.randperm gives the same order on every call."""
+    if generator is not None:
+        return Tensor(generator.draws.permutation(n), dtype)
     return ops.argsort(ops.rand((n,))).astype(dtype)
 
 
@@ -46,6 +60,14 @@ def normal(mean, std=1.0, size=None, dtype=None):
     if dtype is None and size is None:
         dtype = mean.dtype if isinstance(mean, Tensor) else std.dtype
     return drawn if dtype is None else drawn.astype(dtype)
+
+
+def sample_dirichlet(concentration, generator=None):
+    """torch._sample_dirichlet: shares that add up to one, drawn on the host."""
+    weights = concentration.asnumpy()
+    draws = np.random if generator is None else generator.draws
+    drawn = draws.standard_gamma(weights)
+    return Tensor(drawn / drawn.sum(-1, keepdims=True), concentration.dtype)
 
 
 def ensure(condition, message):

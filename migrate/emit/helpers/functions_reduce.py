@@ -160,9 +160,24 @@ def var_mean(input, dim=None, correction=1, keepdim=False):
     return total / max(count - (1 if correction is None else correction), 0), mean
 
 
+def _as_total(input, dtype):
+    """torch adds up and multiplies whole numbers in int64."""
+    if dtype is not None:
+        return input.astype(dtype)
+    if input.is_floating_point() or input.is_complex():
+        return input
+    return input.astype(mindspore.int64)
+
+
+def cumsum(input, dim, dtype=None):
+    """torch's cumsum: int64 of whole numbers; of a single number and of nothing it is the same."""
+    x = _as_total(input, dtype)
+    return x if x.ndim == 0 or x.size == 0 else ops.cumsum(x, dim)
+
+
 def cumprod(input, dim, dtype=None):
     """torch's cumprod by doubling; MindSpore's gradient divides by the elements, zeros included."""
-    x = input if dtype is None else input.astype(dtype)
+    x = _as_total(input, dtype)
     if x.ndim == 0:
         return x
     x = x.swapaxes(dim, -1)

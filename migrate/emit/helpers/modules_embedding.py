@@ -22,8 +22,8 @@ class Embedding(nn.Embedding):
         device=None,
         dtype=None,
     ):
-        if max_norm is not None or scale_grad_by_freq:
-            raise NotImplementedError("max_norm and scale_grad_by_freq have no counterpart")
+        if scale_grad_by_freq:
+            raise NotImplementedError("scale_grad_by_freq has no counterpart")
         if padding_idx is not None and padding_idx < 0:
             padding_idx += num_embeddings
         super().__init__(
@@ -36,8 +36,20 @@ class Embedding(nn.Embedding):
         if _weight is not None:
             self.embedding_table.set_data(_weight)
         self.embedding_table.requires_grad = not _freeze
+        self.max_norm, self.norm_type = max_norm, float(norm_type)
+
+    def _renormalised(self, input):
+        """The table, whose rows that are looked up are at most max_norm long."""
+        table = ops.stop_gradient(self.embedding_table)
+        lengths = ops.norm(table, ord=self.norm_type, dim=1)
+        rows = ops.arange(table.shape[0]).expand_dims(0)
+        used = (input.reshape((-1, 1)) == rows).astype(mindspore.int32).sum(0) > 0
+        scale = ops.where(lengths > self.max_norm, self.max_norm / (lengths + 1e-7), 1.0)
+        return table * ops.where(used, scale, ops.ones_like(scale)).expand_dims(1)
 
     def construct(self, input):
+        if self.max_norm is not None:
+            ops.assign(self.embedding_table, self._renormalised(input))
         output = super(Embedding, self).construct(input)
         if self.padding_idx is not None:
             padding = (input == self.padding_idx).expand_dims(-1)

@@ -6,7 +6,12 @@ from collections import OrderedDict
 
 from mindspore import Parameter, nn, ops
 
-from migrate.emit.helpers.modules_parameter_names import _is_buffer, in_torch_order, named_buffers
+from migrate.emit.helpers.modules_parameter_names import (
+    _is_absent,
+    _is_buffer,
+    in_torch_order,
+    named_buffers,
+)
 
 
 def buffer(value, name):
@@ -44,7 +49,7 @@ def set_parameter(module, name, data, requires_grad=True):
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
     for name, parameter in in_torch_order(list(module.parameters_and_names(expand=recurse))):
-        if not _is_buffer(name, parameter):
+        if not (_is_buffer(name, parameter) or _is_absent(parameter)):
             yield parameter
 
 

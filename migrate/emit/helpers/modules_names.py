@@ -32,24 +32,53 @@ def setting_of(layer, name):
     return getattr(layer, words[name] if own else name)
 
 
+_MEMBERS = {
+    "weight": ("weight", "gamma", "embedding_table"),
+    "bias": ("bias", "beta"),
+    "running_mean": ("running_mean", "moving_mean"),
+    "running_var": ("running_var", "moving_variance"),
+}
+
+
+def unless_absent(parameter):
+    """None for a parameter that torch's layer would not have: affine=False, bias=False."""
+    return None if getattr(parameter, "absent", False) else parameter
+
+
+def member_of(layer, name, *default):
+    """getattr(layer, name) under torch's names, of a layer or of anything else."""
+    if isinstance(layer, nn.Cell) and name in _MEMBERS:
+        layer = _layer(layer)
+        name = _first(layer, _MEMBERS[name])
+    return unless_absent(getattr(layer, name, *default))
+
+
+def has_member(layer, name):
+    """hasattr(layer, name) under torch's names, of a layer or of anything else."""
+    if isinstance(layer, nn.Cell) and name in _MEMBERS:
+        layer = _layer(layer)
+        name = _first(layer, _MEMBERS[name])
+    return hasattr(layer, name)
+
+
 def weight_of(layer):
     """A layer's weight, under whichever name it has it."""
-    return getattr(_layer(layer), _first(_layer(layer), ("weight", "gamma", "embedding_table")))
+    return member_of(layer, "weight")
 
 
 def bias_of(layer):
     """A layer's bias, under whichever name it has it."""
-    return getattr(_layer(layer), _first(_layer(layer), ("bias", "beta")))
+    return member_of(layer, "bias")
 
 
 def running_mean_of(layer):
     """A batch norm's running mean."""
-    return getattr(_layer(layer), _first(_layer(layer), ("running_mean", "moving_mean")))
+    return member_of(layer, "running_mean")
 
 
 def running_var_of(layer):
     """A batch norm's running variance."""
-    return getattr(_layer(layer), _first(_layer(layer), ("running_var", "moving_variance")))
+    return member_of(layer, "running_var")
 
 
 def set_weight_of(layer, value):

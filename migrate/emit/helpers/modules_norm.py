@@ -4,6 +4,7 @@ import mindspore
 from mindspore import Parameter, Tensor, nn, ops
 
 from migrate.emit.helpers.functions_norm import batch_norm, group_norm
+from migrate.emit.helpers.modules_parameter_names import mark_absent
 
 
 def _kept_share(momentum):
@@ -15,10 +16,15 @@ def _kept_share(momentum):
     return 1 - momentum
 
 
+def _mark_settings(norm, affine, bias, track_running_stats):
+    """torch's layer has only the parameters that its settings ask for."""
+    mark_absent([norm.gamma], not affine)
+    mark_absent([norm.beta], not (affine and bias))
+    mark_absent([norm.moving_mean, norm.moving_variance], not track_running_stats)
+
+
 class BatchNorm1d(nn.BatchNorm1d):
     """nn.BatchNorm1d with torch's arguments."""
-
-    num_batches_tracked = None  # torch's counts them for momentum=None alone
 
     def __init__(
         self,
@@ -41,13 +47,12 @@ class BatchNorm1d(nn.BatchNorm1d):
             dtype=dtype or mindspore.float32,
         )
         self.beta.requires_grad = affine and bias
+        _mark_settings(self, affine, bias, track_running_stats)
 
 
 class BatchNorm2d(nn.BatchNorm2d):
     """nn.BatchNorm2d with torch's arguments."""
 
-    num_batches_tracked = None  # torch's counts them for momentum=None alone
-
     def __init__(
         self,
         num_features,
@@ -69,12 +74,11 @@ class BatchNorm2d(nn.BatchNorm2d):
             dtype=dtype or mindspore.float32,
         )
         self.beta.requires_grad = affine and bias
+        _mark_settings(self, affine, bias, track_running_stats)
 
 
 class BatchNorm3d(nn.BatchNorm3d):
     """nn.BatchNorm3d with torch's arguments."""
-
-    num_batches_tracked = None  # torch's counts them for momentum=None alone
 
     def __init__(
         self,
@@ -97,6 +101,57 @@ class BatchNorm3d(nn.BatchNorm3d):
             dtype=dtype or mindspore.float32,
         )
         self.bn2d.beta.requires_grad = affine and bias
+        _mark_settings(self.bn2d, affine, bias, track_running_stats)
+
+
+def batch_counter():
+    """torch's num_batches_tracked, which MindSpore's layers do not have."""
+    zero = Tensor(0, mindspore.int64)
+    return Parameter(zero, name="num_batches_tracked", requires_grad=False)
+
+
+class CountingBatchNorm1d(BatchNorm1d):
+    """BatchNorm1d that counts the batches it was trained on."""
+
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, *args, **kwargs):
+        super().__init__(num_features, eps, momentum, affine, *args, **kwargs)
+        self.num_batches_tracked = batch_counter() if self.use_batch_statistics is None else None
+
+    def construct(self, x):
+        if self.training and self.use_batch_statistics is None:
+            ops.assign_add(self.num_batches_tracked, 1)
+        return super().construct(x)
+
+
+class CountingBatchNorm2d(BatchNorm2d):
+    """BatchNorm2d that counts the batches it was trained on."""
+
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, *args, **kwargs):
+        super().__init__(num_features, eps, momentum, affine, *args, **kwargs)
+        self.num_batches_tracked = batch_counter() if self.use_batch_statistics is None else None
+
+    def construct(self, x):
+        if self.training and self.use_batch_statistics is None:
+            ops.assign_add(self.num_batches_tracked, 1)
+        return super().construct(x)
+
+
+class CountingBatchNorm3d(BatchNorm3d):
+    """BatchNorm3d that counts the batches it was trained on, in the inner norm."""
+
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, *args, **kwargs):
+        super().__init__(num_features, eps, momentum, affine, *args, **kwargs)
+        self.counts = self.bn2d.use_batch_statistics is None
+        self.bn2d.num_batches_tracked = batch_counter() if self.counts else None
+
+    @property
+    def num_batches_tracked(self):
+        return self.bn2d.num_batches_tracked
+
+    def construct(self, x):
+        if self.training and self.counts:
+            ops.assign_add(self.bn2d.num_batches_tracked, 1)
+        return super().construct(x)
 
 
 class CumulativeBatchNorm(nn.Cell):
@@ -111,20 +166,17 @@ class CumulativeBatchNorm(nn.Cell):
         self.share = momentum
         self.gamma = Parameter(ones, name="gamma", requires_grad=affine)
         self.beta = Parameter(zeros, name="beta", requires_grad=affine)
+        mark_absent([self.gamma, self.beta], not affine)
         self.moving_mean = Parameter(zeros, name="moving_mean", requires_grad=False)
         self.moving_variance = Parameter(ones, name="moving_variance", requires_grad=False)
-        counted = Tensor(0.0, mindspore.float32)
-        self.num_batches_tracked = Parameter(
-            counted, name="num_batches_tracked", requires_grad=False
-        )
+        self.num_batches_tracked = batch_counter()
 
     def construct(self, input):
-        share = self.share
-        if self.share is None:
-            share = 0.0
-            if self.training:
-                ops.assign_add(self.num_batches_tracked, 1.0)
-                share = 1.0 / self.num_batches_tracked
+        share = 0.0 if self.share is None else self.share
+        if self.training:
+            ops.assign_add(self.num_batches_tracked, 1)
+            if self.share is None:
+                share = 1.0 / self.num_batches_tracked.astype(mindspore.float32)
         return batch_norm(
             input,
             self.moving_mean,
@@ -153,6 +205,8 @@ class GroupNorm(nn.GroupNorm):
     ):
         super().__init__(num_groups, num_channels, eps, affine, dtype=dtype or mindspore.float32)
         self.beta.requires_grad = affine and bias
+        mark_absent([self.gamma], not affine)
+        mark_absent([self.beta], not (affine and bias))
 
     def construct(self, input):
         return group_norm(input, self.num_groups, self.gamma, self.beta, self.eps)
@@ -175,6 +229,8 @@ class LayerNorm(nn.LayerNorm):
         super().__init__(tuple(normalized_shape), epsilon=eps, dtype=dtype or mindspore.float32)
         self.gamma.requires_grad = elementwise_affine
         self.beta.requires_grad = elementwise_affine and bias
+        mark_absent([self.gamma], not elementwise_affine)
+        mark_absent([self.beta], not (elementwise_affine and bias))
 
     def construct(self, input):
         kept = input.shape[: input.ndim - len(self.normalized_shape)]

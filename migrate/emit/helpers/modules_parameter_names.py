@@ -101,6 +101,16 @@ def torch_names(module, names):
     return found
 
 
+def mark_absent(parameters, absent=True):
+    """Parameters that torch's layer does not have: affine=False, bias=False, no running values."""
+    for parameter in parameters:
+        parameter.absent = absent
+
+
+def _is_absent(parameter):
+    return getattr(parameter, "absent", False)
+
+
 def _is_buffer(name, parameter):
     return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
 
@@ -115,7 +125,7 @@ def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
     pairs = [
         (name, parameter)
         for name, parameter in module.parameters_and_names(expand=recurse)
-        if not _is_buffer(name, parameter)
+        if not (_is_buffer(name, parameter) or _is_absent(parameter))
     ]
     yield from _with_torch_names(module, in_torch_order(pairs), prefix)
 
@@ -125,7 +135,7 @@ def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
     pairs = [
         (name, parameter)
         for name, parameter in module.parameters_and_names(expand=recurse)
-        if _is_buffer(name, parameter)
+        if _is_buffer(name, parameter) and not _is_absent(parameter)
     ]
     pairs += module.named_buffers("", recurse, remove_duplicate)
     yield from _with_torch_names(module, pairs, prefix)
@@ -138,12 +148,19 @@ def answers_itself(module, method):
     return getattr(type(module), method, None) is not getattr(nn.Cell, method)
 
 
+def own_state(module):
+    """MindSpore's state dict, without what torch's layers do not have."""
+    absent = {name for name, value in module.parameters_and_names() if _is_absent(value)}
+    state = nn.Cell.state_dict(module)
+    return OrderedDict((name, value) for name, value in state.items() if name not in absent)
+
+
 def state_dict(module, prefix=""):
     """Parameters and buffers by torch's names; what has its own way answers for itself."""
     if answers_itself(module, "state_dict"):
         return module.state_dict()
     module = module.__self__ if isinstance(module, super) else module
-    own = nn.Cell.state_dict(module)
+    own = own_state(module)
     names = torch_names(module, own)
     ordered = in_torch_order(list(own.items()))
     return OrderedDict((prefix + names[name], value) for name, value in ordered)

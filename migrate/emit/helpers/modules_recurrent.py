@@ -6,6 +6,8 @@ import mindspore
 from mindspore import Parameter, ParameterTuple, nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
+from migrate.emit.helpers.modules_packed import PackedSequence, run_packed
+
 
 class RNN(nn.RNN):
     """nn.RNN with torch's arguments; one sequence alone is taken too."""
@@ -35,8 +37,13 @@ class RNN(nn.RNN):
             dtype=dtype or mindspore.float32,
         )
 
+    def __call__(self, input, *args, **kwargs):
+        if isinstance(input, PackedSequence):
+            return run_packed(super().__call__, input, *args, **kwargs)
+        return super().__call__(input, *args, **kwargs)
+
     def construct(self, input, hx=None, seq_length=None):
-        if isinstance(input, tuple):  # a packed sequence
+        if isinstance(input, tuple):  # the padded batch of a packed sequence, and the lengths
             padded, lengths = input
             padded = padded if self.batch_first else padded.swapaxes(0, 1)
             output, state = super().construct(padded, hx, lengths)
@@ -75,8 +82,13 @@ class GRU(nn.GRU):
             dtype=dtype or mindspore.float32,
         )
 
+    def __call__(self, input, *args, **kwargs):
+        if isinstance(input, PackedSequence):
+            return run_packed(super().__call__, input, *args, **kwargs)
+        return super().__call__(input, *args, **kwargs)
+
     def construct(self, input, hx=None, seq_length=None):
-        if isinstance(input, tuple):  # a packed sequence
+        if isinstance(input, tuple):  # the padded batch of a packed sequence, and the lengths
             padded, lengths = input
             padded = padded if self.batch_first else padded.swapaxes(0, 1)
             output, state = super().construct(padded, hx, lengths)
@@ -115,9 +127,14 @@ class LSTM(nn.LSTM):
             dtype=dtype or mindspore.float32,
         )
 
+    def __call__(self, input, *args, **kwargs):
+        if isinstance(input, PackedSequence):
+            return run_packed(super().__call__, input, *args, **kwargs)
+        return super().__call__(input, *args, **kwargs)
+
     def construct(self, input, hx=None, seq_length=None):
         hx = None if hx is None else (hx[0], hx[1])  # a list of two is taken too
-        if isinstance(input, tuple):  # a packed sequence
+        if isinstance(input, tuple):  # the padded batch of a packed sequence, and the lengths
             padded, lengths = input
             padded = padded if self.batch_first else padded.swapaxes(0, 1)
             output, state = super().construct(padded, hx, lengths)

@@ -23,6 +23,18 @@ def _adam(rates, decay, betas, eps, param, grad, mean, square):
     return True
 
 
+def _wide_adam(rates, decay, betas, eps, param, grad, mean, square):
+    """The same without the kernel, which has no double precision."""
+    lr, power1, power2 = [ops.cast(rate, param.dtype) for rate in rates]
+    beta1, eps = ops.cast(betas[0], param.dtype), ops.cast(eps, param.dtype)
+    grad = weight_decayed(param, grad, lr, *decay)
+    ops.assign(mean, beta1 * mean + (1 - beta1) * grad)
+    ops.assign(square, betas[1] * square + (1 - betas[1]) * grad * grad)
+    step_size = lr * ops.sqrt(1 - power2) / (1 - power1)
+    ops.assign(param, param - step_size * mean / (ops.sqrt(square) + eps))
+    return True
+
+
 def _amsgrad(rates, decay, betas, eps, param, grad, mean, square, largest):
     lr, power1, power2 = rates
     grad = weight_decayed(param, grad, lr, *decay)
@@ -90,7 +102,8 @@ class Adam(MappedOptimizer):
             step = partial(_amsgrad, rates, (weight_decay, decoupled), (beta1, beta2), eps)
             self.hyper_map(step, params, gradients, means, squares, largest)
         else:
-            step = partial(_adam, rates, (weight_decay, decoupled), (beta1, beta2), eps)
+            one = _wide_adam if self.wide else _adam
+            step = partial(one, rates, (weight_decay, decoupled), (beta1, beta2), eps)
             self.hyper_map(step, params, gradients, means, squares)
         return True
 

@@ -3,16 +3,17 @@
 from functools import partial
 
 import mindspore
-from mindspore import Parameter, ParameterTuple, Tensor, ops
+from mindspore import ops
 
-from migrate.emit.helpers.optim_mapped import MappedOptimizer
+from migrate.emit.helpers.optim_mapped import MappedOptimizer, group_numbers
 
 
-def _asgd(eta, mu, lambd, weight_decay, param, grad, average):
+def _asgd(later, mu, lambd, weight_decay, param, grad, average, eta):
     if weight_decay != 0:
         grad = grad + weight_decay * param
     ops.assign(param, param * (1 - lambd * eta) - eta * grad)
     ops.assign(average, average + (param - average) * mu)
+    ops.assign(eta, later)
     return True
 
 
@@ -43,20 +44,16 @@ class ASGD(MappedOptimizer):
         super().__init__(params, defaults)
         self.ax = self.moments("ax")
         # A step is taken with the size that the step before it computed.
-        self.etas = ParameterTuple(
-            [
-                Parameter(Tensor(float(rate), mindspore.float32), name=f"eta_group_{number}")
-                for number, rate in enumerate(self.lrs)
-            ]
-        )
+        self.eta = self.numbers("eta", [float(self.lrs[n]) for n in group_numbers(self)])
 
     @mindspore.jit
     def update(self, gradients, number, lr, lambd, alpha, t0, weight_decay):
         """One step for the parameters of one group."""
         start, end = self.group_start_id[number], self.group_start_id[number + 1]
-        eta, count = self.etas[number], self.state_step
+        count = self.state_step
         mu = 1 / ops.maximum(count - 1 - t0, 1.0)
-        step = partial(_asgd, eta, mu, lambd, weight_decay)
-        self.hyper_map(step, self.parameters[start:end], gradients, self.ax[start:end])
-        ops.assign(eta, lr / ops.pow(1 + lambd * lr * count, alpha))
+        later = lr / ops.pow(1 + lambd * lr * count, alpha)
+        step = partial(_asgd, later, mu, lambd, weight_decay)
+        averages, etas = self.ax[start:end], self.eta[start:end]
+        self.hyper_map(step, self.parameters[start:end], gradients, averages, etas)
         return True

@@ -3,9 +3,10 @@
 import copy
 import math
 
-from mindspore import nn, ops
+import mindspore
+from mindspore import Tensor, nn, ops
 
-from migrate.emit.helpers.modules_members import buffers, parameters
+from migrate.emit.helpers.modules_members import buffer, buffers, parameters
 from migrate.emit.helpers.optim_groups import param_groups
 
 
@@ -15,7 +16,7 @@ class AveragedModel(nn.Cell):
     def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False):
         super().__init__()
         self.module = copy.deepcopy(model)
-        self.n_averaged = 0
+        self.n_averaged = buffer(Tensor(0, mindspore.int64), "n_averaged")
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
     def construct(self, *args, **kwargs):
@@ -25,19 +26,20 @@ class AveragedModel(nn.Cell):
         own, theirs = list(parameters(self.module)), list(parameters(model))
         if self.use_buffers:
             own, theirs = own + list(buffers(self.module)), theirs + list(buffers(model))
-        if self.n_averaged == 0:
+        count = int(self.n_averaged.asnumpy())
+        if count == 0:
             for mine, new in zip(own, theirs, strict=True):
                 ops.assign(mine, new)
         elif self.multi_avg_fn is not None:
-            self.multi_avg_fn(own, theirs, self.n_averaged)
+            self.multi_avg_fn(own, theirs, count)
         else:
             average = self.avg_fn or get_swa_avg_fn()
             for mine, new in zip(own, theirs, strict=True):
-                ops.assign(mine, average(mine, new, self.n_averaged).astype(mine.dtype))
+                ops.assign(mine, average(mine, new, count).astype(mine.dtype))
         if not self.use_buffers:
             for mine, new in zip(buffers(self.module), buffers(model), strict=True):
                 ops.assign(mine, new)
-        self.n_averaged += 1
+        ops.assign(self.n_averaged, Tensor(count + 1, mindspore.int64))
 
 
 def get_swa_avg_fn():

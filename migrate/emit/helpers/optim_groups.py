@@ -2,6 +2,7 @@
 
 from collections.abc import MutableMapping
 
+import numpy as np
 from mindspore import Parameter, Tensor, ops
 
 
@@ -14,6 +15,10 @@ class ParamGroup(MutableMapping):
 
     def __getitem__(self, key):
         value = self.group[key]
+        if key == "betas" and self.beta1 is not None:
+            now = self.beta1.asnumpy().item()
+            if np.float32(value[0]) != now:  # a schedule has changed it
+                return (now, *value[1:])
         return value.asnumpy().item() if isinstance(value, Tensor) else value
 
     def __setitem__(self, key, value):

@@ -6,6 +6,7 @@ import mindspore
 from mindspore import Parameter, ParameterTuple, Tensor, ops
 from mindspore.experimental import optim
 
+from migrate.emit.helpers.train_leaves import as_parameter, from_tensors, to_tensors
 from migrate.emit.helpers.train_reach import apply_to_reached, with_zeros
 
 
@@ -17,7 +18,13 @@ def named_apart(params):
     """The parameters, or groups of them, for an optimizer: it refuses two of one name, as two
     networks of one class have them, so later ones get a number.
     """
+    if isinstance(params, Tensor):
+        raise TypeError("params of an optimizer must be a list of tensors or dicts, not a tensor")
     params = [{**one, "params": _listed(one)} if isinstance(one, dict) else one for one in params]
+    params = [
+        one if isinstance(one, dict) else as_parameter(one, f"tensor_{place}")
+        for place, one in enumerate(params)
+    ]
     flat = [p for one in params for p in (one["params"] if isinstance(one, dict) else [one])]
     owners = {}
     for parameter in flat:
@@ -30,7 +37,14 @@ def named_apart(params):
 
 def _listed(group):
     found = group["params"]
-    return [found] if isinstance(found, Parameter) else list(found)
+    found = [found] if isinstance(found, Tensor) else list(found)
+    return [as_parameter(one, f"tensor_{place}") for place, one in enumerate(found)]
+
+
+def group_numbers(optimizer):
+    """The number of the group of each parameter."""
+    groups = optimizer.param_groups
+    return [number for number, group in enumerate(groups) for _ in group["params"]]
 
 
 class MappedOptimizer(optim.Optimizer):
@@ -44,6 +58,7 @@ class MappedOptimizer(optim.Optimizer):
 
     def __init__(self, params, defaults):
         super().__init__(named_apart(params), defaults)
+        self.wide = any(p.dtype == mindspore.float64 for p in self.parameters)
         self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
         self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
 
@@ -52,6 +67,16 @@ class MappedOptimizer(optim.Optimizer):
         made = self.parameters.clone(prefix=name, init=init)
         kinds = vars(self).setdefault("_moment_kinds", {})
         kinds[id(made)] = (name, init)
+        return made
+
+    def numbers(self, name, values):
+        """A number for each parameter, as a Parameter: one value for all, or a list of them."""
+        values = values if isinstance(values, list) else [values] * len(self.parameters)
+        made = ParameterTuple(
+            Parameter(Tensor(value, mindspore.float32), name=f"{name}.{parameter.name}")
+            for parameter, value in zip(self.parameters, values, strict=True)
+        )
+        vars(self).setdefault("_moment_kinds", {})[id(made)] = (name, None)
         return made
 
     def add_param_group(self, param_group):
@@ -69,7 +94,12 @@ class MappedOptimizer(optim.Optimizer):
         for attribute, row in list(vars(self).items()):
             if id(row) in kinds and len(row) == size:
                 name, init = kinds[id(row)]
-                longer = ParameterTuple((*row, *new.clone(prefix=name, init=init)))
+                more = (
+                    new.clone(prefix=name, init=init)
+                    if init is not None
+                    else self._first(name, new)
+                )
+                longer = ParameterTuple((*row, *more))
                 kinds[id(longer)] = (name, init)
                 setattr(self, attribute, longer)
         if hasattr(self, "beta1s"):
@@ -80,19 +110,32 @@ class MappedOptimizer(optim.Optimizer):
             object.__setattr__(self, "_steps_taken", [*counts, *[0] * len(new)])
         return None
 
+    def _first(self, name, parameters):
+        """The numbers that parameters of a new group begin with: a step size, or a product."""
+        value = float(self.lrs[-1]) if name == "eta" else 1.0
+        return [
+            Parameter(Tensor(value, mindspore.float32), name=f"{name}.{parameter.name}")
+            for parameter in parameters
+        ]
+
     def zero_grad(self, set_to_none=True):
         """Clear the gradients at the parameters."""
         for parameter in self.parameters:
             old = getattr(parameter, "grad", None)
             parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
 
-    def step(self):
+    def step(self, closure=None):
         """A step with the gradients at the parameters, for code that knows no type of this."""
+        loss = None if closure is None else closure()
         found = [getattr(parameter, "grad", None) for parameter in self.parameters]
-        return self(mindspore.mutable(with_zeros(self.parameters, found)))
+        self(mindspore.mutable(with_zeros(self.parameters, found)))
+        return loss
 
     def __call__(self, gradients):
-        return apply_to_reached(self, gradients, super().__call__)
+        from_tensors(self.parameters)
+        done = apply_to_reached(self, gradients, super().__call__)
+        to_tensors(self.parameters)
+        return done
 
     def construct(self, gradients):
         ops.assign_add(self.state_step, 1.0)

@@ -3,14 +3,16 @@
 from functools import partial
 
 import mindspore
-from mindspore import Parameter, ParameterTuple, Tensor, ops
+from mindspore import ops
 
 from migrate.emit.helpers.optim_adam import weight_decayed
 from migrate.emit.helpers.optim_mapped import MappedOptimizer
 
 
-def _nadam(rates, decay, numbers, param, grad, mean, square):
-    lr, now, ahead, correction = rates
+def _nadam(rates, decay, numbers, param, grad, mean, square, product):
+    lr, mu, mu_next, correction = rates
+    ops.assign(product, product * mu)
+    now, ahead = lr * (1 - mu) / (1 - product), lr * mu_next / (1 - product * mu_next)
     beta1, beta2, eps = numbers
     grad = weight_decayed(param, grad, lr, *decay)
     ops.assign(mean, beta1 * mean + (1 - beta1) * grad)
@@ -48,13 +50,7 @@ class NAdam(MappedOptimizer):
             "maximize": maximize,
         }
         super().__init__(params, defaults)
-        # One product of momenta a group: it depends on the step alone.
-        self.mu_products = ParameterTuple(
-            [
-                Parameter(Tensor(1, mindspore.float32), name=f"mu_product_group_{number}")
-                for number, _ in enumerate(self.param_groups)
-            ]
-        )
+        self.mu_product = self.numbers("mu_product", 1.0)
         self.exp_avg = self.moments("exp_avg")
         self.exp_avg_sq = self.moments("exp_avg_sq")
 
@@ -65,11 +61,9 @@ class NAdam(MappedOptimizer):
         count = self.state_step
         mu = betas[0] * (1 - 0.5 * ops.pow(0.96, count * momentum_decay))
         mu_next = betas[0] * (1 - 0.5 * ops.pow(0.96, (count + 1) * momentum_decay))
-        product = self.mu_products[number] * mu
-        ops.assign(self.mu_products[number], product)
-        now, ahead = lr * (1 - mu) / (1 - product), lr * mu_next / (1 - product * mu_next)
-        rates = lr, now, ahead, 1 - ops.pow(betas[1], count)
+        rates = lr, mu, mu_next, 1 - ops.pow(betas[1], count)
         step = partial(_nadam, rates, (weight_decay, decoupled), (betas[0], betas[1], eps))
         params, means = self.parameters[start:end], self.exp_avg[start:end]
-        self.hyper_map(step, params, gradients, means, self.exp_avg_sq[start:end])
+        squares, products = self.exp_avg_sq[start:end], self.mu_product[start:end]
+        self.hyper_map(step, params, gradients, means, squares, products)
         return True

@@ -12,6 +12,17 @@ def _sgd(kernel, lr, momentum, param, grad, buffer, stat):
     return kernel(param, grad, lr, buffer, momentum, stat)
 
 
+def _wide_sgd(settings, lr, momentum, param, grad, buffer, first):
+    """The same without the kernel, which has no double precision."""
+    dampening, weight_decay, nesterov = settings
+    lr, momentum = ops.cast(lr, param.dtype), ops.cast(momentum, param.dtype)
+    grad = grad + weight_decay * param
+    ops.assign(buffer, momentum * buffer + (1 - dampening + dampening * first) * grad)
+    ops.assign(first, ops.zeros_like(first))
+    ops.assign(param, param - lr * (grad + momentum * buffer if nesterov else buffer))
+    return True
+
+
 class SGD(MappedOptimizer):
     """Stochastic gradient descent with torch's momentum, dampening and weight decay."""
 
@@ -48,9 +59,12 @@ class SGD(MappedOptimizer):
     def update(self, gradients, number, lr, momentum, dampening, weight_decay, nesterov):
         """One step for the parameters of one group."""
         start, end = self.group_start_id[number], self.group_start_id[number + 1]
-        kernel = ops.SGD(float(dampening), weight_decay, nesterov)
         momentum = ops.cast(momentum, mindspore.float32)
-        step = partial(_sgd, kernel, lr, momentum)
+        if self.wide:
+            step = partial(_wide_sgd, (dampening, weight_decay, nesterov), lr, momentum)
+        else:
+            kernel = ops.SGD(float(dampening), weight_decay, nesterov)
+            step = partial(_sgd, kernel, lr, momentum)
         buffers, first = self.momentum_buffer[start:end], self.first[start:end]
         self.hyper_map(step, self.parameters[start:end], gradients, buffers, first)
         return True

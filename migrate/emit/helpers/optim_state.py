@@ -1,93 +1,140 @@
 """state_dict and load_state_dict for MindSpore's optimizers and schedules, which have none."""
 
+import mindspore
 import numpy as np
 from mindspore import Parameter, Tensor, ops
 
+from migrate.emit.helpers.optim_groups import param_groups
 
-def _changing(optimizer):
-    """What an optimizer changes besides the weights: moments, counters and learning rates."""
-    weights = {id(p) for p in optimizer.parameters}
-    moments = [p for p in optimizer.get_parameters() if id(p) not in weights]
-    return [*moments, *optimizer.lrs]
-
-
-def optimizer_state_dict(optimizer):
-    """Everything the optimizer changes besides the weights, by name as numpy arrays."""
-    changing = {p.name: p.asnumpy() for p in _changing(optimizer)}
-    kept = _own_state(optimizer)
-    return {**changing, "state": kept} if kept else changing
-
-
-def _own_state(optimizer):
-    """What an optimizer of the program's own keeps for each parameter, by the parameter's place."""
-    return {
-        place: {
-            name: value.asnumpy() if isinstance(value, Tensor) else value
-            for name, value in optimizer.state[parameter].items()
-        }
-        for place, parameter in enumerate(optimizer.parameters)
-        if parameter in optimizer.state
-    }
-
-
-def load_optimizer_state_dict(optimizer, state_dict):
-    """Put back what optimizer_state_dict gave, in the same order, or what torch's gave."""
-    if "param_groups" in state_dict:
-        _load_from_torch(optimizer, state_dict)
-        return
-    changing = _changing(optimizer)
-    state_dict = dict(state_dict)
-    for place, kept in state_dict.pop("state", {}).items():
-        optimizer.state[optimizer.parameters[int(place)]] = {
-            name: Tensor(value) if isinstance(value, np.ndarray) else value
-            for name, value in kept.items()
-        }
-    if len(changing) != len(state_dict):
-        raise ValueError(f"{len(state_dict)} values for an optimizer that has {len(changing)}")
-    for parameter, value in zip(changing, state_dict.values(), strict=True):
-        ops.assign(parameter, Tensor(value, parameter.dtype))
-
-
-# What MindSpore's own optimizers call torch's moments.
+# Rows of MindSpore's own optimizers under torch's names.
 _MOMENTS = {
-    "momentum_buffer": ("momentum_buffer", "accum", "moment"),
+    "momentum_buffer": ("momentum_buffer", "buffers", "accum", "moment"),
     "square_avg": ("square_avg", "mean_square"),
     "grad_avg": ("grad_avg", "mean_grad"),
 }
+_NO_MOMENTS = ("parameters", "lrs", "beta1s")
 
 
-def _load_from_torch(optimizer, state_dict):
-    """A converted checkpoint of torch's: moments by the place of their parameter, and rates."""
-    for lr, group in zip(optimizer.lrs, state_dict["param_groups"], strict=True):
-        ops.assign(lr, Tensor(float(group["lr"]), lr.dtype))
+def _rows(optimizer):
+    """What an optimizer remembers of each parameter, by torch's name."""
+    names = {own: name for name, owners in _MOMENTS.items() for own in owners}
+    found = {}
+    for name, row in vars(optimizer).items():
+        if name in _NO_MOMENTS or not isinstance(row, (tuple, list)):
+            continue
+        if len(row) != len(optimizer.parameters) or any(row is other for other in found.values()):
+            continue
+        if row is not optimizer.parameters and all(isinstance(one, Parameter) for one in row):
+            found[names.get(name, name)] = row
+    return found
+
+
+def _takes_largest(optimizer):
+    """MindSpore's Adam has a row of largest moments whether it uses them or not."""
+    return any(group.get("amsgrad", False) for group in param_groups(optimizer))
+
+
+def _starts(optimizer):
+    """What a row of moments starts with, by its identity."""
+    return {key: init for key, (_, init) in vars(optimizer).get("_moment_kinds", {}).items()}
+
+
+def optimizer_state_dict(optimizer):
+    """torch's form: the moments of each parameter by its place, and the settings of the groups."""
+    rows = _rows(optimizer)
+    if not _takes_largest(optimizer):
+        rows.pop("max_exp_avg_sq", None)
+    step = getattr(optimizer, "state_step", None)
+    steps = vars(optimizer).get("_steps_taken")
+    if steps is None and step is not None:
+        steps = [float(step.asnumpy())] * len(optimizer.parameters)
+    state = {}
+    for place, parameter in enumerate(optimizer.parameters):
+        kept = {name: Tensor(row[place].asnumpy()) for name, row in rows.items()}
+        if steps is not None:
+            kept["step"] = Tensor(float(steps[place]), mindspore.float32)
+        if parameter in optimizer.state:  # of an optimizer that the program writes itself
+            for name, value in optimizer.state[parameter].items():
+                kept[name] = Tensor(value.asnumpy()) if isinstance(value, Tensor) else value
+        if kept:
+            state[place] = kept
+    groups, first = [], 0
+    for group in param_groups(optimizer):
+        size = len(group["params"])
+        settings = {name: group[name] for name in group if name != "params"}
+        groups.append({**settings, "params": list(range(first, first + size))})
+        first += size
+    return {"state": state, "param_groups": groups}
+
+
+def load_optimizer_state_dict(optimizer, state_dict):
+    """Put back what optimizer_state_dict gave, or torch's own, converted."""
     order = [place for group in state_dict["param_groups"] for place in group["params"]]
     if len(order) != len(optimizer.parameters):
         raise ValueError(
             f"moments of {len(order)} parameters, and there are {len(optimizer.parameters)}"
         )
+    for group, saved in zip(param_groups(optimizer), state_dict["param_groups"], strict=True):
+        for name in set(saved) & set(group) - {"params"}:
+            group[name] = _like(group[name], saved[name])
+    rows, starts, steps = _rows(optimizer), _starts(optimizer), []
     for number, place in enumerate(order):
-        for name, value in state_dict["state"].get(place, {}).items():
-            value = getattr(value, "asnumpy", lambda value=value: value)()
-            if name == "step":
-                step = getattr(optimizer, "state_step", None)
-                if step is not None:
-                    ops.assign(step, Tensor(np.full(step.shape, value), step.dtype))
-                continue
-            if value is None:
-                continue
-            owners = [n for n in _MOMENTS.get(name, (name,)) if hasattr(optimizer, n)]
-            if not owners:
-                raise ValueError(f"{type(optimizer).__name__} has no {name}")
-            moment = getattr(optimizer, owners[0])[number]
-            if tuple(moment.shape) != tuple(np.shape(value)):
-                raise ValueError(
-                    f"{name} of parameter {place} has another shape: {np.shape(value)}"
-                )
-            ops.assign(moment, Tensor(value, moment.dtype))
-            if name == "momentum_buffer":
-                for first in (getattr(optimizer, n, None) for n in ("first", "stat")):
-                    if first is not None:
-                        ops.assign(first[number], ops.zeros_like(first[number]))
+        saved = state_dict["state"].get(place, state_dict["state"].get(str(place), {}))
+        kept = {name: value for name, value in saved.items() if value is not None}
+        if not _takes_largest(optimizer):
+            kept.pop("max_exp_avg_sq", None)
+        if "momentum_buffer" in kept:
+            kept.setdefault("first", 0.0)  # 1 until the buffer has a value
+        if hasattr(optimizer, "state_step"):  # one of the program's own counts in its state
+            steps.append(float(kept.pop("step", 0.0)))
+        for name, row in rows.items():
+            start = starts.get(id(row), "zeros")
+            if name in kept or start is not None:
+                start = {"zeros": 0.0, "ones": 1.0}.get(start, start)
+                _assign(row[number], kept.pop(name, start), name, place)
+        kept.pop("first", None)
+        _keep_own(optimizer, number, kept)
+    _count_on(optimizer, steps)
+
+
+def _like(old, new):
+    """A setting in the form that the optimizer has it in."""
+    if isinstance(old, tuple):  # torch's None is a value that is computed here
+        return tuple(was if now is None else now for was, now in zip(old, new, strict=True))
+    return float(new) if isinstance(old, float) else new
+
+
+def _assign(parameter, value, name, place):
+    value = value.asnumpy() if isinstance(value, Tensor) else value
+    if np.ndim(value) and tuple(parameter.shape) != tuple(np.shape(value)):
+        raise ValueError(f"{name} of parameter {place} has another shape: {np.shape(value)}")
+    value = np.broadcast_to(np.asarray(value), parameter.shape)
+    ops.assign(parameter, Tensor(value.copy(), parameter.dtype))
+
+
+def _keep_own(optimizer, number, kept):
+    """What an optimizer of the program's own keeps; MindSpore's has a row for all it keeps."""
+    if not kept:
+        return
+    if hasattr(optimizer, "state_step"):
+        if all(np.ndim(value) == 0 for value in kept.values()):
+            return  # numbers that are computed from the count of steps here
+        raise ValueError(f"{type(optimizer).__name__} has no {', '.join(sorted(kept))}")
+    optimizer.state[optimizer.parameters[number]] = {
+        name: Tensor(value) if isinstance(value, np.ndarray) else value
+        for name, value in kept.items()
+    }
+
+
+def _count_on(optimizer, steps):
+    """Steps go on from these counts; parameters that were passed by have fewer."""
+    total = getattr(optimizer, "state_step", None)
+    if total is None or not steps:
+        return
+    ops.assign(total, Tensor(max(steps), total.dtype))
+    differ = any(step != steps[0] for step in steps)
+    counts = [int(step) for step in steps] if differ else None
+    object.__setattr__(optimizer, "_steps_taken", counts)
 
 
 def _counters(scheduler):

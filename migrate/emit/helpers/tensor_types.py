@@ -37,3 +37,23 @@ ShortTensor = TensorType(mindspore.int16)
 def as_type(x, kind):
     """torch's x.type(kind): a dtype, or an old tensor type."""
     return x.astype(kind.dtype if isinstance(kind, TensorType) else kind)
+
+
+_TYPE_NAMES = {
+    mindspore.bfloat16: "BFloat16",
+    mindspore.bool_: "Bool",
+    mindspore.uint8: "Byte",
+    mindspore.int8: "Char",
+    mindspore.float64: "Double",
+    mindspore.float32: "Float",
+    mindspore.float16: "Half",
+    mindspore.int32: "Int",
+    mindspore.int64: "Long",
+    mindspore.int16: "Short",
+}
+
+
+def type_name(x):
+    """torch's x.type(): 'torch.FloatTensor', on an accelerator 'torch.cuda.FloatTensor'."""
+    place = "" if mindspore.get_context("device_target") == "CPU" else "cuda."
+    return f"torch.{place}{_TYPE_NAMES[x.dtype]}Tensor"

@@ -108,8 +108,12 @@ def get_rank(group=None):
 
 
 def device_count():
-    """Devices that a process of torch would see: here each process of the node has one."""
-    return int(os.environ["LOCAL_WORLD_SIZE"]) if LAUNCHED else 1
+    """Devices that a process of torch would see: here each process of the node has one, and none
+    where there is only the CPU.
+    """
+    if LAUNCHED:
+        return int(os.environ["LOCAL_WORLD_SIZE"])
+    return 0 if mindspore.get_context("device_target") == "CPU" else 1
 
 
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):

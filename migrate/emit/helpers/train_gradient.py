@@ -7,6 +7,7 @@ import warnings
 
 import mindspore
 from mindspore import nn, ops
+from mindspore.common.recompute import _pynative_executor
 
 from migrate.emit.helpers.train_reach import (
     apply_to_reached,
@@ -118,7 +119,9 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         if _differentiates(fn):  # the record of a step has no gradients of gradients
             if not made:
                 made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
+            recording = _pynative_executor.grad_flag()
             loss, gradients = made[0](*inputs)
+            _pynative_executor.set_grad_flag(recording)
         else:
             loss, gradients = recorded_gradients(loss_alone, inputs, weights)
             gradients = with_zeros(weights, gradients)

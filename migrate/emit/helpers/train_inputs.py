@@ -2,6 +2,8 @@
 
 import mindspore
 from mindspore import Tensor, ops
+from mindspore._c_expression import run_backward
+from mindspore.common.recompute import _pynative_executor
 
 from migrate.emit.helpers.train_gradient import _draws, _same, _surroundings
 
@@ -43,17 +45,41 @@ def _differentiated(function, inputs, others, create_graph):
 
 def _in_mode(function, inputs, others, create_graph):
     if create_graph:
-        if globals().get("RECORDING"):
-            raise NotImplementedError("gradients of gradients cannot be recorded")
         return _compiled_gradients(function, inputs, others)
     if mindspore.get_context("mode") == mindspore.PYNATIVE_MODE:
-        return _differentiated(function, inputs, others, create_graph)
+        return _recorded(function, inputs, others)
     # An attack or a map of one batch is not worth a compilation.
     mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
     try:
-        return _differentiated(function, inputs, others, create_graph)
+        return _recorded(function, inputs, others)
     finally:
         mindspore.set_context(mode=mindspore.GRAPH_MODE)
+
+
+def _recorded(function, inputs, others):
+    """From a record of the operators, so that one around it, of a training step, goes on."""
+    on = _pynative_executor.grad_flag()
+    _pynative_executor.set_grad_flag(True)
+    _pynative_executor.set_enable_grad(True)
+    try:
+        inputs = tuple(value if value._requires_grad else _leaf(value) for value in inputs)
+        outputs = function(*inputs, *others)
+        parts = outputs if isinstance(outputs, tuple) else (outputs,)
+        roots = tuple([p for p in parts if isinstance(p, Tensor) and p._has_auto_grad()])
+        if not roots:
+            return outputs, tuple(ops.zeros_like(value) for value in inputs)
+        start = tuple([ops.ones_like(root) for root in roots])
+        found = run_backward(roots, start, True, False, inputs, True, accumulate_grad=False)
+    finally:
+        _pynative_executor.set_grad_flag(on)
+    pairs = zip(inputs, found, strict=True)
+    return outputs, tuple(ops.zeros_like(x) if g is None else g for x, g in pairs)
+
+
+def _leaf(value):
+    value = ops.stop_gradient(value)
+    value.requires_grad_()
+    return value
 
 
 def _compiled_gradients(function, inputs, others):

@@ -24,6 +24,30 @@ def start_in_training_mode():
     nn.Cell.starts_in_training_mode = True
 
 
+_SWITCHING: list[nn.Cell] = []  # Cells whose set_train is under way
+
+
+def spreads_set_train(cls):
+    """Let the set_train of an enclosing Cell call this class's own, as torch's train() does."""
+    own, spread = cls.set_train, cls.add_flags_recursive
+
+    def set_train(self, *args, **kwargs):
+        _SWITCHING.append(self)
+        try:
+            return own(self, *args, **kwargs)
+        finally:
+            _SWITCHING.pop()
+
+    def add_flags_recursive(self, **flags):
+        if "training" not in flags or any(cell is self for cell in _SWITCHING):
+            return spread(self, **flags)
+        self.set_train(flags.pop("training"))
+        return spread(self, **flags) if flags else self
+
+    cls.set_train, cls.add_flags_recursive = set_train, add_flags_recursive
+    return cls
+
+
 def stop_gradients(value, unless=False):
     """What torch computes under no_grad: tensors, in containers too, carry no gradient."""
     if unless:

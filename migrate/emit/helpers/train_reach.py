@@ -8,7 +8,7 @@ over the record of a forward pass tells the two apart.
 import mindspore
 from mindspore import Parameter, Tensor, ops
 from mindspore._c_expression import run_backward
-from mindspore.graph.api import _pynative_executor
+from mindspore.common.recompute import _pynative_executor
 
 
 def recorded_gradients(function, inputs, weights):

@@ -3,9 +3,11 @@
 import os
 
 import mindspore
+import numpy as np
 from mindspore import ops
 
 from migrate.emit.helpers.train_gradient import update
+from migrate.emit.helpers.train_leaves import gradients_at_tensors
 from migrate.emit.helpers.train_reach import mark_missing, with_zeros
 
 
@@ -46,14 +48,19 @@ class Gradients:
             self.found = mindspore.mutable(added)
             self.missing = [a and b for a, b in zip(self.missing, now, strict=True)]
 
-    def clear(self):
-        self.found = None
+    def clear(self, set_to_none=True):
+        if set_to_none or self.found is None:
+            self.found = None
+        else:
+            self.found = mindspore.mutable(tuple(ops.zeros_like(one) for one in self.found))
 
 
 class ParameterGradients:
     """Gradients at the parameters, `p.grad`, where torch's backward() leaves them and whatever
     the program does with them counts.
     """
+
+    kept_at = gradients_at_tensors
 
     def __init__(self, parameters):
         self.parameters = [parameters] if hasattr(parameters, "shape") else list(parameters)
@@ -86,7 +93,7 @@ class ParameterGradients:
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Clip the gradients at the parameters, all together; the norm they had."""
     kept = ParameterGradients(parameters)
-    kept.values, total = clip_grad_norm(kept.values, max_norm, norm_type)
+    kept.values, total = clip_grad_norm(kept.values, max_norm, norm_type, error_if_nonfinite)
     return total
 
 
@@ -96,23 +103,34 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     kept.values = clip_grad_value(kept.values, clip_value)
 
 
-def clip_grad_norm(gradients, max_norm, norm_type=2.0, of=None, only=None):
+def clip_grad_norm(
+    gradients,
+    max_norm,
+    norm_type=2.0,
+    error_if_nonfinite=False,
+    foreach=None,
+    of=None,
+    only=None,
+):
     """The gradients scaled down to a norm of at most `max_norm`, and the norm they had.
 
     With `only`, those of the parameters `of` that are listed there.
     """
     if only is not None:
-        return _clipped_in_part(gradients, of, only, clip_grad_norm, max_norm, norm_type)
+        ways = (max_norm, norm_type, error_if_nonfinite)
+        return _clipped_in_part(gradients, of, only, clip_grad_norm, *ways)
     if norm_type == float("inf"):
         total = ops.stack([ops.abs(g).max() for g in gradients]).max()
     else:
         total = sum((ops.abs(g).astype(mindspore.float32) ** norm_type).sum() for g in gradients)
         total = total ** (1.0 / norm_type)
+    if error_if_nonfinite and not np.isfinite(total.asnumpy()):
+        raise RuntimeError(f"the norm of order {norm_type} of the gradients is {total}")
     factor = ops.minimum(max_norm / (total + 1e-6), mindspore.Tensor(1.0, mindspore.float32))
     return mindspore.mutable(tuple(g * factor.astype(g.dtype) for g in gradients)), total
 
 
-def clip_grad_value(gradients, clip_value, of=None, only=None):
+def clip_grad_value(gradients, clip_value, foreach=None, of=None, only=None):
     """The gradients with every value brought into [-clip_value, clip_value]."""
     if only is not None:
         return _clipped_in_part(gradients, of, only, _clip_values, clip_value)[0]

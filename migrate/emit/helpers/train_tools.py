@@ -6,7 +6,7 @@ import mindspore
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
-from migrate.emit.helpers.modules_parameter_names import answers_itself, torch_names
+from migrate.emit.helpers.modules_parameter_names import answers_itself, own_state, torch_names
 
 
 def checkpoint(
@@ -30,6 +30,11 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     return input
 
 
+def sharing_tensor(value):
+    """A tensor of a numpy array, whose memory it shares, or of one of numpy's numbers."""
+    return Tensor.from_numpy(value) if isinstance(value, np.ndarray) else mindspore.tensor(value)
+
+
 def set_value(tensor, value):
     """Change a tensor itself, as torch's in-place operators do: all who hold it or a view of it
     see it.
@@ -49,6 +54,14 @@ def augmented(held, value):
     return set_value(held, value) if isinstance(held, Tensor) else value
 
 
+def detached_in_place(tensor):
+    """torch's detach_(): a Parameter is frozen, a tensor that was computed is cut off."""
+    if isinstance(tensor, Parameter):
+        tensor.requires_grad = False
+        return tensor
+    return ops.stop_gradient(tensor)
+
+
 def changed_in_place(tensor, value):
     """What becomes of a name that holds a Parameter, which changes, or a tensor that was computed,
     in whose place the new one comes.
@@ -66,6 +79,40 @@ class LoadedKeys(NamedTuple):
     unexpected_keys: list
 
 
+def cast_module(module, dtype):
+    """torch's module.to(dtype): floating-point parameters in another precision, at their places.
+
+    Cell.to() leaves what the parameters' operators were built for as it was.
+    """
+    for parameter in module.get_parameters():
+        if parameter.dtype in (mindspore.float16, mindspore.bfloat16, *_WIDE):
+            parameter.set_dtype(dtype)
+    return module
+
+
+_WIDE = (mindspore.float32, mindspore.float64)
+
+
+def _as_modules_have_it(module, state_dict):
+    """The state dict after each module's own _load_from_state_dict, which may rename entries."""
+    own = [
+        (name, part)
+        for name, part in module.cells_and_names()
+        if hasattr(type(part), "_load_from_state_dict")
+    ]
+    if own:
+        state_dict = dict(state_dict)
+        nn.Cell._load_from_state_dict = _load_nothing  # what their super() calls
+        for name, part in own:
+            prefix = f"{name}." if name else ""
+            part._load_from_state_dict(state_dict, prefix, {}, True, [], [], [])
+    return state_dict
+
+
+def _load_nothing(self, state_dict, prefix, *args):
+    """The values themselves are loaded when all modules were asked."""
+
+
 def load_state_dict(module, state_dict, strict=True):
     """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
 
@@ -74,7 +121,8 @@ def load_state_dict(module, state_dict, strict=True):
     if answers_itself(module, "load_state_dict"):
         return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
     module = module.__self__ if isinstance(module, super) else module
-    own = nn.Cell.state_dict(module)
+    state_dict = _as_modules_have_it(module, state_dict)
+    own = own_state(module)
     names = torch_names(module, own)
     given = {names.get(name, name): value for name, value in state_dict.items()}
     missing = [names[name] for name in own if names[name] not in given]

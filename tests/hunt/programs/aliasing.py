@@ -420,3 +420,13 @@ def run():
     x.mul_(y)
     x.sub_(y * 2)
     return x
+
+# %% [11] as_tensor of an array, and a copy of it
+def run():
+    a = np.arange(3, dtype=np.float32)
+    s = torch.as_tensor(a)
+    c = torch.tensor(a)
+    n = torch.as_tensor(np.mean([1.0, 2.0]))
+    a[0] = 10
+    s[1] = 7
+    return s, c, a, n, torch.as_tensor([1, 2]), torch.as_tensor(5)

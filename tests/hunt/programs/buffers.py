@@ -216,3 +216,50 @@ def run():
         opt.step()
         out.append(loss.item())
     return out, m.center, [n for n, _ in m.named_parameters()]
+
+# %% [17] batches counted by norms
+def run():
+    net = fill(nn.Sequential(nn.Conv2d(2, 3, 1), nn.BatchNorm2d(3), nn.Flatten(), nn.BatchNorm1d(12)))
+    for i in range(3):
+        net(data(4, 2, 2, 2, seed=i))
+    net.eval()
+    net(data(4, 2, 2, 2))
+    return net[1].num_batches_tracked, int(net[3].num_batches_tracked), net[3].num_batches_tracked.item()
+
+# %% [12, 17] every key of a state dict with norms
+def run():
+    net = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.BatchNorm1d(4, affine=False), nn.BatchNorm1d(4, track_running_stats=False)))
+    net(data(5, 3))
+    return {k: v.clone() for k, v in net.state_dict().items()}, [n for n, _ in net.named_buffers()], len(list(net.buffers()))
+
+# %% [12, 17] counters averaged with the weights
+def run():
+    a = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)))
+    b = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), 3)
+    for i in range(4):
+        a(data(5, 3, seed=i))
+    b(data(5, 3))
+    with torch.no_grad():
+        target = b.state_dict()
+        for key, value in a.state_dict().items():
+            if value.dtype.is_floating_point:
+                target[key].copy_(target[key] * 0.9 + value * 0.1)
+            else:
+                target[key].copy_(value)
+    return b.state_dict(), b[1].num_batches_tracked
+
+# %% [8, 17] counters reset before the statistics are computed anew
+def reset(m):
+    if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d)):
+        m.running_mean.zero_()
+        m.running_var.fill_(1)
+        m.num_batches_tracked.zero_()
+        m.momentum = None
+
+def run():
+    net = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)))
+    net(data(5, 3))
+    net[1].reset_running_stats()
+    seen = net[1].num_batches_tracked.clone(), net[1].running_var.clone()
+    net(data(5, 3))
+    return seen, net[1].num_batches_tracked, net[1].running_mean

@@ -439,3 +439,25 @@ def run():
         m(data(4, 3, seed=i)).pow(2).mean().backward()
         opt.step()
     return m, double(4)
+
+# %% [21] an activation and a layer chosen by their names
+class MLP(nn.Module):
+    def __init__(self, act="relu", norm="LayerNorm", last="Tanh"):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+        self.act = getattr(F, act)
+        self.norm = getattr(nn, norm)(4)
+        self.last = getattr(torch.nn, last)()
+
+    def forward(self, x):
+        return self.last(self.norm(self.act(self.fc(x))))
+
+def run():
+    return fill(MLP())(data(2, 3)), fill(MLP("gelu", "BatchNorm1d", "Sigmoid"))(data(4, 3))
+
+# %% [21] a reduction by its name
+def reduce(x, how):
+    return getattr(torch, how)(x)
+
+def run():
+    return reduce(data(3), "mean"), reduce(data(3), "sum"), getattr(data(3), "abs")()

@@ -322,3 +322,15 @@ def double(x):
 
 def run():
     return double(data(3))
+
+# %% [16] tensors filled with quotients and powers of whole numbers
+def run():
+    steps, out = 4, []
+    for t in reversed(range(steps)):
+        out += [torch.full((2,), t / steps), torch.full((1,), (t + 1) / 2), torch.full((1,), 10 ** -t), torch.full((1,), t // 3)]
+    return out, torch.full((2,), 1 / 2), torch.tensor(3 / 4), torch.full((1,), True + True), torch.full((1,), round(7 / 2, 1))
+
+# %% [16] tensors filled with items
+def run():
+    x, n = data(3), torch.tensor([1, 2])
+    return torch.full((2,), x.mean().item()), torch.full((2,), n.sum().item()), x.new_full((2,), n.max().item()), torch.full_like(n, n.max().item()), torch.tensor([x.max().item(), 1])

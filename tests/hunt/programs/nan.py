@@ -156,3 +156,46 @@ def f(x):
     x = x.clone()
     x[1, 1] = float("nan")
     return x.softmax(1), torch.isnan(F.cross_entropy(x, torch.tensor([0, 1, 2])))
+
+# %% [15] a contrastive loss with the diagonal masked by -inf
+def run():
+    net = fill(nn.Linear(4, 3))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    losses = []
+    for i in range(2):
+        z = F.normalize(net(data(4, 4, seed=i)), dim=1)
+        scores = (z @ z.t() / 0.5).masked_fill(torch.eye(4, dtype=torch.bool), float("-inf"))
+        loss = F.cross_entropy(scores, torch.tensor([1, 0, 3, 2]))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses, net
+
+# %% [15] losses of masked logits with weights, ignored classes and axes
+import math
+
+def run():
+    x, y = data(3, 4, 5), labels((3, 5), 4)
+    x[0, (y[0, 0] + 1) % 4, 0] = -math.inf
+    y[1, 1] = 2
+    w = torch.tensor([0.1, 0.2, 0.3, 0.4])
+    crit, logs = nn.CrossEntropyLoss(weight=w, ignore_index=2), F.log_softmax(x, 1)
+    return crit(x, y), F.nll_loss(logs, y), nn.NLLLoss(reduction="sum")(logs, y), F.cross_entropy(x, y, reduction="none")
+
+# %% [15] next tokens of a causal model
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.head = nn.Embedding(6, 4), nn.Linear(4, 6)
+
+    def forward(self, ids, targets):
+        logits = self.head(self.emb(ids))
+        logits[..., 0] = -float("inf")
+        return F.cross_entropy(logits.view(-1, 6), targets.view(-1))
+
+def run():
+    m = fill(Model())
+    loss = m(labels((2, 5), 6), labels((2, 5), 5) + 1)
+    loss.backward()
+    return loss, m.head.weight.grad

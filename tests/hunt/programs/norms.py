@@ -115,3 +115,35 @@ def run():
 def run():
     x = data(2, 4, 3, 3)
     return nn.GroupNorm(2, 4)(x), nn.InstanceNorm2d(4, affine=True)(x), nn.LayerNorm([4, 3, 3])(x), F.normalize(x, dim=1), nn.LocalResponseNorm(2)(x)
+
+# %% [0] norms without weights have no parameters
+def run():
+    out = []
+    for m in (nn.BatchNorm2d(4, affine=False), nn.GroupNorm(2, 4, affine=False), nn.LayerNorm(4, elementwise_affine=False), nn.LayerNorm(4, bias=False), nn.BatchNorm1d(3, affine=False, track_running_stats=False), nn.BatchNorm3d(2, affine=False), nn.BatchNorm1d(3, momentum=None, affine=False)):
+        out.append((sum(p.numel() for p in m.parameters()), [n for n, _ in m.named_parameters()], list(m.state_dict()), [n for n, _ in m.named_buffers()]))
+    return out
+
+# %% [0] a norm's weight asked for by name and compared with None
+def init(m):
+    if hasattr(m, "weight") and m.weight is not None:
+        nn.init.constant_(m.weight, 0.5)
+    if getattr(m, "bias", None) is not None:
+        nn.init.constant_(m.bias, 0.25)
+    if isinstance(m, nn.BatchNorm1d) and m.weight is None:
+        m.eps = 0.1
+
+def run():
+    net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.BatchNorm1d(4, affine=False), nn.LayerNorm(4), nn.Linear(4, 2, bias=False), nn.PReLU())
+    net.apply(init)
+    a, b = nn.BatchNorm1d(2, affine=False), nn.BatchNorm1d(2, track_running_stats=False)
+    seen = a.weight is None, a.bias is not None, b.running_mean is None, hasattr(a, "running_var"), hasattr(net[2], "weight"), getattr(net[2], "bias", 3)
+    return seen, net(data(5, 3))
+
+# %% [12] a state dict of norms without weights loaded again
+def run():
+    a = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4, affine=False), nn.LayerNorm(4, elementwise_affine=False)))
+    b = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4, affine=False), nn.LayerNorm(4, elementwise_affine=False))
+    a(data(5, 3))
+    found = b.load_state_dict(a.state_dict())
+    b.eval()
+    return list(found.missing_keys), list(found.unexpected_keys), b(data(2, 3, seed=4)), len(a.state_dict())

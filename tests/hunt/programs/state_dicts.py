@@ -231,3 +231,45 @@ def run():
     a = m(data(2, 3).double())
     m = m.float()
     return a, m(data(2, 3)), next(m.parameters()).dtype
+
+# %% [25] networks in double precision, trained by SGD and Adam
+def run():
+    out = []
+    for kind in ("sgd", "adam", "nesterov"):
+        m = fill(nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))).double()
+        if kind == "adam":
+            opt = torch.optim.Adam(m.parameters(), lr=0.1)
+        else:
+            opt = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9, nesterov=kind == "nesterov", weight_decay=0.01)
+        for i in range(3):
+            opt.zero_grad()
+            loss = m(data(4, 3, seed=i).double()).pow(2).mean()
+            loss.backward()
+            opt.step()
+        out.append((loss.item(), m, m[0].weight.dtype))
+    return out
+
+# %% [25] a nested module that renames its entries on loading
+class Block(nn.Module):
+    _version = 2
+
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(2, 2)
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        for k in list(state_dict.keys()):
+            if k.startswith(prefix + "fc."):
+                state_dict[k.replace(prefix + "fc.", prefix + "proj.")] = state_dict.pop(k)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block()])
+
+def run():
+    m = fill(Net())
+    sd = {k.replace("proj", "fc"): v + 1 for k, v in m.state_dict().items()}
+    m.load_state_dict(sd)
+    return m

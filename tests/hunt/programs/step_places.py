@@ -277,3 +277,96 @@ def run():
         loss.backward()
         opt.step()
     return m, skipped
+
+# %% [6, 11] a term of the loss appended through another name
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    log = []
+    for i in range(3):
+        x, y = data(4, 3, seed=i), data(4, 2, seed=i + 5)
+        opt.zero_grad()
+        losses = []
+        rows = losses
+        rows.append(F.mse_loss(m(x), y))
+        loss = sum(losses) + 0.01 * m.weight.abs().sum()
+        loss.backward()
+        opt.step()
+        log.append(loss.item())
+    return log, m
+
+# %% [6, 11] a term of the loss collected by a function
+def collect(terms, value):
+    terms.append(value)
+
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    log = []
+    for i in range(3):
+        x, y = data(4, 3, seed=i), data(4, 2, seed=i + 5)
+        opt.zero_grad()
+        losses = []
+        collect(losses, F.mse_loss(m(x), y))
+        loss = sum(losses) + 0.01 * m.weight.abs().sum()
+        loss.backward()
+        opt.step()
+        log.append(loss.item())
+    return log, m
+
+# %% [6, 11] terms of the loss in the lists of a dict
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    log = []
+    for i in range(3):
+        x, y = data(4, 3, seed=i), data(4, 2, seed=i + 5)
+        terms = {}
+        fit = terms.setdefault("fit", [])
+        fit.append(F.mse_loss(m(x), y))
+        loss = sum(terms["fit"]) + 0.01 * m.weight.abs().sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        log.append(loss.item())
+    return log, m
+
+# %% [6, 11] a list made before the loop and filled under two names
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    losses = []
+    rows = losses
+    log = []
+    for i in range(3):
+        x, y = data(4, 3, seed=i), data(4, 2, seed=i + 5)
+        opt.zero_grad()
+        losses.clear()
+        rows.append(F.mse_loss(m(x), y))
+        loss = sum(losses) + 0.01 * m.weight.abs().sum()
+        loss.backward()
+        opt.step()
+        log.append(loss.item())
+    return log, m
+
+# %% [25] layers thawed and given to the optimizer while training
+def run():
+    m = fill(nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 5), nn.ReLU(), nn.Linear(5, 2)))
+    for p in m.parameters():
+        p.requires_grad = False
+    for p in m[4].parameters():
+        p.requires_grad = True
+    opt = torch.optim.Adam(filter(lambda p: p.requires_grad, m.parameters()), lr=0.01)
+    losses = []
+    for epoch in range(4):
+        if epoch == 2:
+            for p in m[2].parameters():
+                p.requires_grad = True
+            opt.add_param_group({"params": m[2].parameters(), "lr": 0.001})
+        x, y = data(6, 4, seed=epoch), labels(6, 2, seed=epoch)
+        loss = F.cross_entropy(m(x), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses, m, [g["lr"] for g in opt.param_groups]

@@ -349,3 +349,18 @@ def run():
     a = m(data(6, 3))
     m.eval()
     return a, m(data(6, 3))
+
+# %% [8] a model that one way switches to evaluation and the other leaves as it was built
+def run(frozen=False):
+    m = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)))
+    if frozen:
+        m.eval()
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    log = []
+    for i in range(3):
+        opt.zero_grad()
+        loss = F.mse_loss(m(data(6, 3, seed=i)), data(6, 2, seed=i + 5))
+        loss.backward()
+        opt.step()
+        log.append(loss.item())
+    return log, m[1].running_mean

@@ -197,3 +197,79 @@ def make():
 
 def run():
     return make()(data(4, 3))
+
+# %% [8] train overridden, called by eval and by the network that holds it
+class Frozen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(3)
+        self.drop = nn.Dropout(0.5)
+
+    def train(self, mode: bool = True):
+        super().train(mode)
+        self.bn.eval()
+        return self
+
+    def forward(self, x):
+        return self.bn(x)
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = Frozen()
+        self.head = fill(nn.Linear(3, 2))
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+def modes(net):
+    return [m.training for m in net.modules()]
+
+def run():
+    net, alone = Whole(), Frozen()
+    seen = [modes(net), modes(net.train()), modes(net.eval()), modes(alone.train()), modes(alone.eval())]
+    net.train()
+    return seen, net(data(4, 3)), net.body.bn.running_mean
+
+# %% [8] train overridden in a base class and again in a derived one
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.norm = nn.Dropout(0.1), nn.BatchNorm1d(2)
+        self.frozen_stages = 1
+
+    def _freeze(self):
+        if self.frozen_stages >= 0:
+            self.stem.eval()
+
+    def train(self, mode=True):
+        super(Base, self).train(mode)
+        self._freeze()
+
+    def forward(self, x):
+        return self.norm(x)
+
+class Derived(Base):
+    def train(self, mode=True):
+        nn.Module.train(self, mode)
+        if mode:
+            self.norm.eval()
+
+def run():
+    out = []
+    for net in (Base(), Derived(), nn.Sequential(Derived(), nn.ReLU())):
+        net.train(True)
+        out.append([m.training for m in net.modules()])
+        net.eval()
+        out.append([m.training for m in net.modules()])
+    return out
+
+# %% [8] the mode read before anything sets it
+def run():
+    net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    before = net.training, net[1].training
+    was = net.training
+    net.eval()
+    between = net[1].training
+    net.train(was)
+    return before, between, net.training

@@ -1,0 +1,3 @@
+from .densenet import *
+from .resnet import *
+from .vgg import *

@@ -1,0 +1,3 @@
+"""A toolbox of classifiers that configurations put together."""
+
+__version__ = "0.1"

@@ -1,0 +1,34 @@
+"""A quick sample of `make flagship`: what is slow there is left out, nothing is done otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.training import flagship_programs as programs
+from tests.training.flagship_matrix import Case, run_case
+
+pytestmark = pytest.mark.frameworks
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("flagship")
+    programs.write_data(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", list(programs.ALL))
+def test_each_is_ported_with_the_findings_it_must_have(folder: Path, name: str) -> None:
+    programs.port(programs.ALL[name], folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "two", "amp"),
+    [("registry", "graph", False, False), ("cifar", "pynative", True, True)],
+)
+def test_training_goes_on_as_torchs(
+    folder: Path, name: str, mode: str, two: bool, amp: bool
+) -> None:
+    run_case(programs.ALL[name], folder, Case(name, two, amp, mode), resume=not two)
