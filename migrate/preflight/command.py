@@ -68,6 +68,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     where = parser.add_argument_group("where")
     where.add_argument("--soc", default=_SOCS[1], metavar="NAME", help=f"the chip ({_SOCS[1]})")
+    where.add_argument(
+        "--ranks",
+        type=int,
+        default=1,
+        metavar="N",
+        help="as the first of N data parallel processes, with their collective operators",
+    )
     where.add_argument("--ms-python", default="", metavar="EXE", help="a Python with MindSpore")
     where.add_argument(
         "--timeout", type=float, default=600.0, metavar="S", help="seconds for each mode"
@@ -78,22 +85,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="how to print the result"
     )
+    parser.add_argument(
+        "--lines", action="store_true", help="also the kernels of every source line"
+    )
     parser.add_argument("--report", metavar="FILE.html", help="also write one self-contained page")
     parser.add_argument("--keep", metavar="DIR", help="keep MindSpore's logs and graphs here")
-    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
 def run(options: argparse.Namespace) -> int:
     """Dry-run, show, and return 0, 1 or 2."""
     from migrate.report import preflight_console, preflight_html, preflight_json
+    from migrate.report.output import check_file
 
-    if options.report and not Path(options.report).resolve().parent.is_dir():
-        raise RequestError("no such folder", where=str(Path(options.report).resolve().parent))
+    check_file(options.report)
     report = examine(options, _teller(options.quiet))
     if options.format == "json":
         print(preflight_json.render(report))
     else:
-        print(preflight_console.render(report), end="")
+        print(preflight_console.render(report, lines_too=options.lines), end="")
     if options.report:
         preflight_html.write(report, Path(options.report))
         _teller(options.quiet)(f"report written to {options.report}")
@@ -155,6 +165,8 @@ def _job(options: argparse.Namespace) -> dict[str, Any]:
     """Read the whole request, refusing what is wrong before a child starts."""
     if options.steps < 1:
         raise RequestError(f"--steps {options.steps} takes no step")
+    if options.ranks < 1:
+        raise RequestError(f"--ranks {options.ranks} is no process")
     subject = str(options.subject)
     if ":" not in subject.replace(":\\", "") and subject.endswith(".py"):
         return _script_job(options)
@@ -182,6 +194,7 @@ def _job(options: argparse.Namespace) -> dict[str, Any]:
             shared.check_target(options.ms_optimizer) if options.ms_optimizer else ""
         ),
         "roots": [str(root)],
+        "ranks": options.ranks,
     }
 
 
@@ -203,6 +216,7 @@ def _script_job(options: argparse.Namespace) -> dict[str, Any]:
         "steps": options.steps,
         "directory": os.getcwd(),
         "roots": [str(path.parent)],
+        "ranks": options.ranks,
     }
 
 

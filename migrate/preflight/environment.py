@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from migrate.preflight.installation import Installation
+from migrate.preflight.stubs import CANN
 
 # What a shell that was prepared for a real Ascend, or for debugging, would pass on to the child.
 _FOREIGN = ("ASCEND_", "GLOG_", "HCCL_", "LD_", "MS_", "RANK_", "STUB_")
@@ -16,14 +17,15 @@ _LOG = "{PYNATIVE:0,DEVICE:1}"
 
 
 def child_environment(
-    installation: Installation, stubs: Path, scratch: Path, soc: str
+    installation: Installation, stubs: Path, scratch: Path, soc: str, ranks: int = 1
 ) -> dict[str, str]:
     """Everything that the child sees: the user's variables without those that would interfere."""
-    cann = stubs / "cann"
+    cann = stubs / CANN
     libraries = [str(cann / "lib64"), *map(str, installation.library_folders)]
     libraries += filter(None, [os.environ.get("LD_LIBRARY_PATH")])
     return {
         **_without(_FOREIGN, os.environ),
+        **(_first_of(ranks) if ranks > 1 else {}),
         "LD_LIBRARY_PATH": os.pathsep.join(libraries),
         "ASCEND_HOME_PATH": str(cann),
         "ASCEND_OPP_PATH": str(cann / "opp"),
@@ -39,6 +41,20 @@ def child_environment(
         "MS_OM_PATH": str(scratch),
         "OMP_NUM_THREADS": "1",
         "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _first_of(ranks: int) -> dict[str, str]:
+    """The first process of a group, to MindSpore and to programs that were written for torchrun."""
+    return {
+        "RANK_SIZE": str(ranks),
+        "RANK_ID": "0",
+        "RANK": "0",
+        "LOCAL_RANK": "0",
+        "WORLD_SIZE": str(ranks),
+        "LOCAL_WORLD_SIZE": str(ranks),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": "29500",
     }
 
 

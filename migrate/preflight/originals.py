@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from migrate.parity.judge import emitted
@@ -16,10 +17,11 @@ from migrate.preflight.result import Place, Report
 
 
 def originals_of(report: Report, original: str | None) -> dict[Place, Place]:
-    """For every place in the report's findings, where the original is known."""
+    """For every place in the report's findings and kernels, where the original is known."""
     if not original:
         return {}
     places = {place for run in report.runs for finding in run.findings for place in finding.places}
+    places |= {line.place for run in report.runs for line in run.by_line}
     found: dict[Place, Place] = {}
     for place in places:
         source = _source_of(Path(place.file), Path(original))
@@ -49,10 +51,8 @@ def _common(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
 
 def original_line(ported: Path, source: Path, line: int) -> int:
     """The original's line for a line of the ported file; 0 if nothing there corresponds."""
-    try:
-        after = ast.parse(ported.read_text(encoding="utf-8"))
-        before = ast.parse(source.read_text(encoding="utf-8"))
-    except (OSError, ValueError, SyntaxError):
+    after, before = _tree(ported), _tree(source)
+    if after is None or before is None:
         return 0
     found = 0
     ours: list[ast.stmt] = after.body
@@ -66,6 +66,14 @@ def original_line(ported: Path, source: Path, line: int) -> int:
             return found
         found = match.lineno + _offset(inner, match, line)
         ours, theirs = list(_bodies(inner)), list(_bodies(match))
+
+
+@cache
+def _tree(path: Path) -> ast.Module | None:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, SyntaxError):
+        return None
 
 
 def _spans(node: ast.stmt, line: int) -> bool:

@@ -40,7 +40,7 @@ def run_child(
 ) -> Run:
     """One dry run in one mode."""
     scratch.mkdir(parents=True)
-    environment = child_environment(installation, stubs, scratch, soc)
+    environment = child_environment(installation, stubs, scratch, soc, job.get("ranks", 1))
     child = worker.start(
         "MindSpore",
         {**job, "action": "mindspore-preflight"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -54,6 +55,20 @@ class Kernel:
 
 
 @dataclass
+class Line:
+    """The kernels that one source line starts."""
+
+    place: Place
+    forward: Counter[Kind] = field(default_factory=Counter)
+    gradient: Counter[Kind] = field(default_factory=Counter)
+
+
+def counted(kinds: Mapping[Kind, int]) -> str:
+    """`3 aclnn, 1 AI CPU`."""
+    return ", ".join(f"{kinds[kind]} {kind}" for kind in Kind if kinds.get(kind))
+
+
+@dataclass
 class Finding:
     """Something to act on, with every line that it comes from."""
 
@@ -84,6 +99,16 @@ class Run:
         for kernel, count in self.kernels.items():
             counted[kernel.kind] += count
         return {kind: counted[kind] for kind in Kind if counted[kind]}
+
+    @property
+    def by_line(self) -> list[Line]:
+        """Kernels of each source line, gradients at the line of their forward operator."""
+        found: dict[Place, Line] = {}
+        for kernel, count in self.kernels.items():
+            if kernel.place is not None:
+                line = found.setdefault(kernel.place, Line(kernel.place))
+                (line.gradient if kernel.gradient else line.forward)[kernel.kind] += count
+        return [found[place] for place in sorted(found)]
 
     @property
     def verdict(self) -> str:

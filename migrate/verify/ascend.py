@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+from migrate.envelope import as_text, envelope
 from migrate.table import Table
 from migrate.table.cache import directory
 from migrate.table.evidence import FILE, ascend_said, load
+from migrate.verify import dry_batch
+from migrate.verify.ascend_page import page
 from migrate.verify.ascend_tally import VERDICTS, AscendTally, by_row
 from migrate.verify.pool import Kept, Pool
+from migrate.verify.tally import Notes
 
 SOC = "Ascend910B2"
 
@@ -29,9 +34,8 @@ def run_dry(options: argparse.Namespace) -> int:
         tempfile.TemporaryDirectory(prefix="ms-migrate-") as scratch,
         Pool(max(1, options.jobs), _variables(Path(scratch))) as pool,
     ):
-        # Layers, optimizers and our own samples compare values as they go.
-        pool.cases = {key: pool.cases[key] for key in pool.cases if key.startswith("op:")}
-        notes = collect_notes(pool, kept, table, chosen_cases(pool, table, options.api), options)
+        chosen = _unknown_first(table, pool.cases, chosen_cases(pool, table, options.api))
+        notes = collect_notes(pool, kept, table, chosen, options, partial(_in_batches, pool))
     rows: dict[str, AscendTally] = {}
 
     def canonical(name: str) -> str:
@@ -40,11 +44,29 @@ def run_dry(options: argparse.Namespace) -> int:
 
     for key in sorted(notes):
         by_row(notes[key], rows, canonical)
-    rows = {name: tally for name, tally in rows.items() if tally.verdict}
     if options.update:
         _update(table, rows)
     _show(rows, options)
     return int(any(tally.verdict not in VERDICTS[:3] for tally in rows.values()))
+
+
+def _in_batches(pool: Pool, keys: list[str], limit: float) -> Iterator[tuple[str, Notes]]:
+    for _, notes in pool.run(dry_batch.batches(keys), limit, dry_batch.SIZE):
+        yield from dry_batch.by_case(notes)
+
+
+def _unknown_first(table: Table, cases: dict[str, list[str]], chosen: list[str]) -> list[str]:
+    """A sweep takes an hour, and may be stopped: the cases come first that give the most rows a
+    verdict, of those that have none.
+    """
+    rows = load(table.folder).rows
+    waiting = {name for name, row in rows.items() if "ascend" not in row}
+    first: dict[str, int] = {}
+    for key in chosen:
+        new = {table.canonical(name) for name in cases[key]} & waiting
+        waiting -= new
+        first[key] = len(new)
+    return sorted(chosen, key=lambda key: -first[key])
 
 
 def _variables(scratch: Path) -> dict[str, str]:
@@ -69,6 +91,9 @@ def _update(table: Table, rows: dict[str, AscendTally]) -> None:
         if name in evidence.rows:
             evidence.rows[name]["ascend"] = tally.document()
     write_file(table.folder / FILE, evidence.text())
+    docs = table.folder.parent / "docs" / "results"
+    if docs.is_dir():
+        write_file(docs / "ascend_dry_run.md", page(table, evidence, SOC))
 
 
 def totals(rows: dict[str, str]) -> list[tuple[str, int]]:
@@ -80,8 +105,8 @@ def totals(rows: dict[str, str]) -> list[tuple[str, int]]:
 def _show(rows: dict[str, AscendTally], options: argparse.Namespace) -> None:
     if options.format == "json":
         found = {name: tally.document() for name, tally in sorted(rows.items())}
-        document = {"schema": "ms-migrate/verify-ascend", "version": 1, "soc": SOC, "rows": found}
-        sys.stdout.write(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+        body = {"soc": SOC, "rows": found}
+        sys.stdout.write(as_text(envelope("verify-ascend", body)))
         return
     for name, tally in sorted(rows.items()):
         if options.api or tally.verdict != "accepted":

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from migrate.verify.tally import STAGES, trials_in
+from migrate.verify.zygote import DEATHS
 
 # From the best to the worst.
 VERDICTS = (
@@ -19,6 +20,8 @@ VERDICTS = (
     "no kernel",
 )
 _WORDS = {"program failed": "fails"}
+NOT_RUN = "not run"
+_MOST_TEXT = 200
 
 
 @dataclass(slots=True)
@@ -27,39 +30,39 @@ class AscendTally:
 
     stages: dict[str, list[int]] = field(default_factory=lambda: {s: [0, 0] for s in STAGES})
     dtypes: dict[str, str] = field(default_factory=dict)  # the worst verdict of each other dtype
-    first: dict[str, str] = field(default_factory=dict)
+    first: dict[tuple[str, str], str] = field(default_factory=dict)  # dtype, verdict -> reason
     verdicts: set[str] = field(default_factory=set)
+    unsaid: str = ""  # why a trial says nothing
 
     def add(self, trial: dict[str, Any]) -> None:
         if "skipped" in trial or trial.get("edge"):
+            self.unsaid = self.unsaid or _unsaid(trial)
             return
-        main = trial["dtype"] == "float32"
+        if trial.get("by_porter"):
+            self.unsaid = self.unsaid or str(trial.get("forward", ""))
+            return
         for stage in STAGES:
-            text = trial.get(stage)
-            if text is None:
-                continue
-            if text.startswith("refused: ") and trial.get("by_porter"):
-                continue
-            word, _, detail = text.partition(": ")
-            word = _WORDS.get(word, word)
-            verdict = word if word in VERDICTS else "fails"
-            if main:
-                self.stages[stage][1] += 1
-                self.stages[stage][0] += verdict in VERDICTS[:3]
-                self.verdicts.add(verdict)
-            else:
-                known = self.dtypes.get(trial["dtype"], VERDICTS[0])
-                self.dtypes[trial["dtype"]] = max(known, verdict, key=VERDICTS.index)
-            if verdict != "accepted":
-                where = stage if main else f"{trial['dtype']}, {stage}"
-                self.first.setdefault(verdict, f"{where}: {detail}"[:200])
+            if stage in trial:
+                self._add_stage(trial["dtype"], stage, trial[stage])
+
+    def _add_stage(self, dtype: str, stage: str, text: str) -> None:
+        verdict, detail = _read(text)
+        if dtype == "float32":
+            self.stages[stage][1] += 1
+            self.stages[stage][0] += verdict in VERDICTS[:3]
+            self.verdicts.add(verdict)
+        else:
+            known = self.dtypes.get(dtype, VERDICTS[0])
+            self.dtypes[dtype] = max(known, verdict, key=VERDICTS.index)
+        if verdict != "accepted":
+            self.first.setdefault((dtype, verdict), f"{stage}: {detail}"[:_MOST_TEXT])
 
     @property
     def verdict(self) -> str:
         if self.verdicts:
             return max(self.verdicts, key=VERDICTS.index)
         # Rows for integers or booleans alone.
-        return max(self.dtypes.values(), key=VERDICTS.index, default="")
+        return max(self.dtypes.values(), key=VERDICTS.index, default=NOT_RUN)
 
     def document(self) -> dict[str, Any]:
         """The committed form."""
@@ -69,9 +72,27 @@ class AscendTally:
                 found["pynative" if stage == "forward" else stage] = f"{accepted}/{tried}"
         if self.dtypes:
             found["dtypes"] = dict(sorted(self.dtypes.items()))
-        if self.verdict in self.first:
-            found["first"] = self.first[self.verdict]
+        why = {d: self.first[d, v] for d, v in self.dtypes.items() if (d, v) in self.first}
+        if self.verdict == NOT_RUN:
+            found["first"] = self.unsaid[:_MOST_TEXT]
+        elif ("float32", self.verdict) in self.first:
+            found["first"] = self.first["float32", self.verdict]
+        if why:
+            found["why"] = dict(sorted(why.items()))
         return found
+
+
+def _read(text: str) -> tuple[str, str]:
+    """The verdict and its reason; a process that died says nothing of the device."""
+    word, _, detail = text.partition(": ")
+    if word == "fails" and detail.startswith(DEATHS):
+        return "undecided", f"the dry run {detail}"
+    word = _WORDS.get(word, word)
+    return (word, detail) if word in VERDICTS else ("fails", detail)
+
+
+def _unsaid(trial: dict[str, Any]) -> str:
+    return str(trial.get("skipped") or f"only samples at the edge: {trial['edge']}")
 
 
 def by_row(notes: list[dict[str, Any]], rows: dict[str, AscendTally], canonical: Any) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import sys
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.table import Table
 from migrate.table.evidence import FILE, Evidence, load
@@ -33,10 +34,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="CPU",
         help="Ascend-dry-run: what MindSpore's Ascend backend accepts, without a device",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     parser.add_argument(
-        "--timeout", type=float, default=60.0, help="seconds of computing for one case (60)"
+        "--format", choices=("text", "json"), default="text", help="how to print the result"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
+    parser.add_argument(
+        "--timeout", type=float, default=60.0, help="seconds of computing for one case"
     )
     parser.add_argument("--fresh", action="store_true", help="run again what is already known")
     parser.add_argument(
@@ -111,7 +114,12 @@ def chosen_cases(pool: Pool, table: Table, asked: list[str]) -> list[str]:
 
 
 def collect_notes(
-    pool: Pool, kept: Kept, table: Table, chosen: list[str], options: argparse.Namespace
+    pool: Pool,
+    kept: Kept,
+    table: Table,
+    chosen: list[str],
+    options: argparse.Namespace,
+    run: Callable[[list[str], float], Iterator[tuple[str, Notes]]] | None = None,
 ) -> dict[str, Notes]:
     """Run the cases whose results are not known yet."""
     stamps = {key: case_hash(table, pool.cases[key], pool.versions) for key in chosen}
@@ -122,7 +130,7 @@ def collect_notes(
             notes[key] = known
     waiting = [key for key in chosen if key not in notes]
     started = time.monotonic()
-    for number, (key, found) in enumerate(pool.run(waiting, options.timeout), 1):
+    for number, (key, found) in enumerate((run or pool.run)(waiting, options.timeout), 1):
         kept.put(key, stamps[key], found)
         notes[key] = found
         if not options.quiet:
@@ -199,15 +207,14 @@ def _update(
 def _document(
     table: Table, rows: dict[str, Tally], cases: dict[str, Tally], versions: dict[str, str]
 ) -> str:
-    document: dict[str, Any] = {
-        "schema": "ms-migrate/verify",
-        "version": 1,
+    wrong = wrong_claims(table, rows)
+    body: dict[str, Any] = {
         "versions": versions,
-        "wrong_claims": wrong_claims(table, rows),
+        "wrong_claims": wrong,
         "rows": {
             name: tally.document(row_hash(entry) if (entry := table.get(name)) else "")
             for name, tally in sorted(rows.items())
         },
         "cases": {key: tally.document("") for key, tally in sorted(cases.items())},
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return as_text(envelope("verify", body, exit_code=int(bool(wrong))))

@@ -7,21 +7,22 @@ backend says of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from migrate.preflight.log_reader import LogReader
 from migrate.preflight.messages import meaning
-from migrate.preflight.result import Kind
+from migrate.preflight.result import Kind, Problem
 from migrate.verify.agree import flat
 from migrate.verify.bridge import to_mindspore
 from migrate.verify.program import Trial
 
 ACCEPTED = "accepted"
+# Said when a kernel is chosen, before anything runs.
+_CHOSEN = (str(Problem.DTYPE), str(Problem.NO_KERNEL), str(Problem.UNDECIDED))
 VARIABLE = "MS_MIGRATE_DRY_RUN"
-# Samples of one variant and dtype: kernels depend on these, hardly on the rest.
-_MOST_SAMPLES = 2
 
 
 def active() -> bool:
@@ -35,41 +36,73 @@ def select_device() -> None:
     mindspore.set_device("Ascend")
 
 
-def few(trials: Iterable[Trial]) -> list[Trial]:
-    """The first trials of each variant and dtype, without torch's errors."""
-    counted: dict[tuple[str, str, str], int] = {}
-    found = []
-    for trial in trials:
-        key = (trial.api, trial.variant, trial.dtype)
-        counted[key] = counted.get(key, 0) + 1
-        if trial.text and trial.variant != "error" and counted[key] <= _MOST_SAMPLES:
-            found.append(trial)
-    return found
-
-
 def run_trial(
     trial: Trial, ported: Callable[..., Any], reach: Callable[[str, dict[str, str]], None]
 ) -> dict[str, str]:
     """What the backend says of each stage."""
+    arguments = [to_mindspore(value) for value in trial.inputs]
+    places = tuple(i for i, value in enumerate(trial.inputs) if bool(value.requires_grad))
+    if not trial.gradient or trial.random:
+        places = ()
+    return run_stages(ported, arguments, reach, places=places, graph=trial.graph)
+
+
+def run_stages(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    reach: Callable[[str, dict[str, str]], None],
+    *,
+    places: tuple[int, ...] = (),
+    weights: Any = None,
+    graph: bool = False,
+    compiled: Callable[[], Callable[..., Any]] | None = None,
+) -> dict[str, str]:
+    """Forward, gradient (of these arguments and weights), and both compiled."""
     import mindspore
 
-    log = _Log(Path("log.txt"))
-    arguments = [to_mindspore(value) for value in trial.inputs]
-    outcome = {"forward": _stage(log, lambda: ported(*arguments))}
-    places = tuple(i for i, value in enumerate(trial.inputs) if bool(value.requires_grad))
-    if trial.gradient and places and not trial.random and _passed(outcome["forward"]):
+    log = _own_log()
+    outcome = {"forward": _stage(log, lambda: function(*arguments))}
+    differentiable = bool(places) or weights is not None
+    if differentiable and passed(outcome["forward"]):
         reach("gradient", outcome)
-        gradient = mindspore.grad(_total(ported), grad_position=places)
-        outcome["gradient"] = _stage(log, lambda: gradient(*arguments))
-    if trial.graph:
-        reach("graph", outcome)
-        compiled = mindspore.jit(ported)
-        outcome["graph"] = _stage(log, lambda: compiled(*arguments))
+        eager = _gradient(function, places, weights)
+        outcome["gradient"] = _stage(log, lambda: eager(*arguments))
+    if not graph:
+        return outcome
+    reach("graph", outcome)
+    whole = compiled() if compiled is not None else mindspore.jit(function)
+    if passed(outcome.get("gradient", "")):
+        # The graph of the gradient holds that of the forward pass.
+        inner = _gradient(whole, places, weights)
+        outcome["graph"] = _stage(log, lambda: inner(*arguments))
+        if not passed(outcome["graph"]) and (total := _compilable(function, arguments)):
+            # The gradient of a compiled function is refused: is that of a compiled step?
+            step = mindspore.jit(mindspore.grad(total, places or None, weights))
+            outcome["graph"] = _stage(log, lambda: step(*arguments))
+        if passed(outcome["graph"]):
+            return outcome
+    alone = _stage(log, lambda: whole(*arguments))
+    outcome["graph"] = outcome["graph"] if passed(alone) and "graph" in outcome else alone
     return outcome
 
 
-def _passed(text: str) -> bool:
+def _gradient(
+    function: Callable[..., Any], places: tuple[int, ...], weights: Any
+) -> Callable[..., Any]:
+    import mindspore
+
+    gradient: Callable[..., Any] = mindspore.grad(_total(function), places or None, weights)
+    return gradient
+
+
+def passed(text: str) -> bool:
+    """The backend took it, on whatever cores."""
     return text.startswith((ACCEPTED, str(Kind.AI_CPU), str(Kind.HOST)))
+
+
+def harmless(text: str) -> bool:
+    """Nothing was left half done: accepted, or refused when its kernel was chosen."""
+    return passed(text) or text.startswith(_CHOSEN)
 
 
 def _total(ported: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,6 +111,31 @@ def _total(ported: Callable[..., Any]) -> Callable[..., Any]:
         return sum(part.astype("float32").sum() for part in parts)
 
     return total
+
+
+def _compilable(
+    function: Callable[..., Any], arguments: Sequence[Any]
+) -> Callable[..., Any] | None:
+    """The same total as the compiler can read it: which outputs count is known beforehand."""
+    import mindspore
+
+    outputs = function(*arguments)
+    single = isinstance(outputs, mindspore.Tensor)
+    if not single and not isinstance(outputs, list | tuple):
+        return None
+    counted = [place for place, output in enumerate(outputs) if not single and _is_float(output)]
+
+    def of_one(*inputs: Any) -> Any:
+        return function(*inputs).astype(mindspore.float32).sum()
+
+    def of_several(*inputs: Any) -> Any:
+        found = function(*inputs)
+        total = 0.0
+        for place in counted:
+            total = total + found[place].astype(mindspore.float32).sum()
+        return total
+
+    return of_one if single else of_several if counted else None
 
 
 def _is_float(value: Any) -> bool:
@@ -132,6 +190,11 @@ class _Log:
         self._position += len(content)
         for line in content.decode("utf-8", "replace").splitlines():
             self._reader.feed(line)
+
+
+@cache
+def _own_log() -> _Log:
+    return _Log(Path("log.txt").resolve())
 
 
 SLOW = (Kind.HOST, Kind.AI_CPU)

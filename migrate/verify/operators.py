@@ -54,19 +54,23 @@ def case_names() -> dict[str, list[str]]:
     return cases
 
 
-def trials_of(key: str) -> list[Trial]:
-    """All trials of one operator, the most telling first."""
+def trials_of(
+    key: str, dtypes: Sequence[str] = _OTHER_DTYPES, gradients: Sequence[str] = ()
+) -> list[Trial]:
+    """All trials of one operator, the most telling first; `gradients` names the dtypes besides
+    float32 that are differentiated.
+    """
     from torch.testing._internal.common_methods_invocations import op_db
 
     op = next(op for op in op_db if _key(op) == key)
-    return list(_trials(op))
+    return list(_trials(op, dtypes, gradients))
 
 
 def _key(op: Any) -> str:
     return f"{PREFIX}{op.name}" + (f".{op.variant_test_name}" if op.variant_test_name else "")
 
 
-def _trials(op: Any) -> Iterator[Trial]:
+def _trials(op: Any, dtypes: Sequence[str], gradients: Sequence[str]) -> Iterator[Trial]:
     import torch
 
     samples = _samples(op, torch.float32, gradient=True)
@@ -77,12 +81,13 @@ def _trials(op: Any) -> Iterator[Trial]:
         trial.random = uninitialised
     yield from function
     yield from _methods(op, samples)
-    for name in _OTHER_DTYPES:
+    for name in dtypes:
         dtype = getattr(torch, name)
         if dtype in op.supported_dtypes("cpu"):
-            others = _spread(_samples(op, dtype, gradient=False), _MOST["dtype"])
+            others = _spread(_samples(op, dtype, gradient=name in gradients), _MOST["dtype"])
             for trial in _functions(op, others):
-                trial.dtype, trial.gradient, trial.variant = name, False, "dtype"
+                trial.dtype, trial.variant = name, "dtype"
+                trial.gradient &= name in gradients
                 trial.random = uninitialised
                 yield trial
     if _public(op.name) is op.op:

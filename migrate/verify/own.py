@@ -19,9 +19,12 @@ def case_names() -> dict[str, list[str]]:
 
 
 def run_case(key: str, folder: Path, start: int, note: Any) -> None:
+    run_trials(trials_of(key), folder, start, note)
+
+
+def trials_of(key: str) -> list[Trial]:
     api = key.removeprefix(PREFIX)
-    trials = _inits(api) if api in INITS else _member(api) if api in MEMBERS else _expressions(api)
-    run_trials(trials, folder, start, note)
+    return _inits(api) if api in INITS else _member(api) if api in MEMBERS else _expressions(api)
 
 
 def _member(api: str) -> list[Trial]:

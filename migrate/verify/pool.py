@@ -55,11 +55,13 @@ class Pool:
             self._process.terminate()
         self._process.wait()
 
-    def run(self, keys: list[str], limit: float) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Each case's notes, in the order in which they end."""
+    def run(
+        self, keys: list[str], limit: float, cases: int = 1
+    ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Each case's notes, in the order in which they end; a key may stand for several cases."""
         assert self._process.stdin is not None
         for key in keys:
-            request = json.dumps({"run": key, "limit": limit}) + "\n"
+            request = json.dumps({"run": key, "limit": limit, "cases": cases}) + "\n"
             self._process.stdin.write(request.encode())
         self._process.stdin.flush()
         for _ in keys:

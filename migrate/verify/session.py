@@ -35,7 +35,9 @@ def run_case(key: str, folder: Path, start: int, note: Note) -> None:
     # An operator's asynchronous error would otherwise surface on a later, innocent one.
     mindspore.runtime.launch_blocking()
     if dry_run.active():
-        run_trials(dry_run.few(operators.trials_of(key)), folder, start, note)
+        from migrate.verify import dry_batch
+
+        dry_batch.run_batch(key, folder, start, note)
         return
     if not key.startswith(operators.PREFIX):
         from migrate.verify import parts
@@ -72,11 +74,11 @@ def run_trials(trials: list[Trial], folder: Path, start: int, note: Note) -> Non
             try:
                 theirs, ours = getattr(both.theirs, name), getattr(both.ours, name)
                 if dry_run.active():
-                    outcome = dry_run.run_trial(trial, ours, _reaching(note))
+                    outcome = dry_run.run_trial(trial, ours, reaching(note))
                 elif trial.variant == VARIANT:
                     outcome = run_error(trial, theirs, ours)
                 else:
-                    outcome = run_trial(trial, theirs, ours, _reaching(note))
+                    outcome = run_trial(trial, theirs, ours, reaching(note))
             except TorchFails as reason:
                 outcome = {"skipped": str(reason)[:200]}
         if trial.random:
@@ -86,9 +88,21 @@ def run_trials(trials: list[Trial], folder: Path, start: int, note: Note) -> Non
         if bad and trial.text:
             record["call"] = trial.text.strip().splitlines()[-1].strip()
         note({**record, **outcome})
-        if any("RuntimeError" in text for text in outcome.values()) and place + 1 < len(trials):
-            note({"renew": True})
-            raise Renew
+        renew(record, outcome, place + 1 < len(trials), note)
+
+
+def renew(record: dict[str, Any], outcome: dict[str, str], more: bool, note: Note) -> None:
+    """Leave this process if the trials that follow might suffer from the last."""
+    if more and "by_porter" not in record and _spoiled(outcome):
+        note({"renew": True})
+        raise Renew
+
+
+def _spoiled(outcome: dict[str, str]) -> bool:
+    """What runs next in this process may fail because of this."""
+    if dry_run.active():
+        return "skipped" not in outcome and not all(map(dry_run.harmless, outcome.values()))
+    return any("RuntimeError" in text for text in outcome.values())
 
 
 def at_the_edge(inputs: list[Any]) -> str:
@@ -137,7 +151,8 @@ def ported_programs(text: str, folder: Path) -> Both:
     return Both(theirs, ours, ported.refused)
 
 
-def _reaching(note: Note) -> Callable[[str, dict[str, str]], None]:
+def reaching(note: Note) -> Callable[[str, dict[str, str]], None]:
+    """Note each stage before it begins."""
     return lambda stage, outcome: note({"stage": stage, **outcome})
 
 

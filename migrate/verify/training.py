@@ -69,14 +69,8 @@ def run_case(key: str, folder: Path, start: int, note: Any) -> None:
     """Note every configuration of one optimizer or schedule."""
     from migrate.verify.session import ported_programs
 
-    kind, _, name = key.partition(":")
-    schedule = f"{kind}:" == SCHEDULE
-    api = f"torch.optim.lr_scheduler.{name}" if schedule else f"torch.optim.{name}"
-    calls = _schedules(name) if schedule else _optimizers(name)
-    text = _HEAD + "\n\n".join(
-        f"def sample_{place}(params: list[torch.nn.Parameter]):\n{body}"
-        for place, body in enumerate(calls)
-    )
+    schedule = key.startswith(SCHEDULE)
+    api, calls, text = program(key)
     both = ported_programs(text, folder)
     note({"trials": len(calls)})
     for place, body in enumerate(calls):
@@ -88,11 +82,29 @@ def run_case(key: str, folder: Path, start: int, note: Any) -> None:
         if outcome is None:
             ours = getattr(both.ours, f"sample_{place}")
             theirs = getattr(both.theirs, f"sample_{place}")
-            shapes = _MATRICES if name == "Muon" else _SHAPES
-            outcome = _schedule(theirs, ours) if schedule else _optimizer(theirs, ours, shapes)
+            outcome = (
+                _schedule(theirs, ours) if schedule else _optimizer(theirs, ours, shapes_of(key))
+            )
         if any(not text.startswith("agrees") for text in outcome.values()):
             record["call"] = body.strip().splitlines()[-1 if not schedule else 1].strip()
         note({**record, **outcome})
+
+
+def program(key: str) -> tuple[str, list[str], str]:
+    """The row on trial, the body of every sample, and the program that defines them."""
+    kind, _, name = key.partition(":")
+    schedule = f"{kind}:" == SCHEDULE
+    calls = _schedules(name) if schedule else _optimizers(name)
+    text = _HEAD + "\n\n".join(
+        f"def sample_{place}(params: list[torch.nn.Parameter]):\n{body}"
+        for place, body in enumerate(calls)
+    )
+    return f"torch.optim.{'lr_scheduler.' if schedule else ''}{name}", calls, text
+
+
+def shapes_of(key: str) -> Shapes:
+    """Of the parameters that a case's optimizer is given."""
+    return _MATRICES if key == f"{OPTIMIZER}Muon" else _SHAPES
 
 
 def _optimizers(name: str) -> list[str]:
@@ -120,7 +132,8 @@ def _schedules(name: str) -> list[str]:
     ]
 
 
-def _parameters(shapes: Shapes = _SHAPES) -> tuple[list[Any], list[Any]]:
+def parameters(shapes: Shapes = _SHAPES) -> tuple[list[Any], list[Any]]:
+    """Equal ones of torch and of MindSpore."""
     import mindspore
     import torch
 
@@ -144,7 +157,7 @@ def _steps(make_theirs: Any, make_ours: Any, shapes: Shapes, *, compiled: bool) 
     import mindspore
     import torch
 
-    theirs, ours = _parameters(shapes)
+    theirs, ours = parameters(shapes)
     reference = make_theirs(theirs)
     try:
         optimizer = make_ours(ours)
@@ -177,7 +190,7 @@ def _asks(optimizer: Any) -> bool:
 
 
 def _schedule(make_theirs: Any, make_ours: Any) -> Outcome:
-    theirs, ours = _parameters()
+    theirs, ours = parameters()
     reference, plan = make_theirs(theirs)
     try:
         optimizer, schedule = make_ours(ours)

@@ -16,12 +16,14 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 _WALL = 4.0  # a busy machine gives a process a part of its time; a hang uses none
 _MOST_DEATHS = 3
+_HANGS, _LONG, _KILLS = "hangs", "takes too long", "kills the process"
+DEATHS = (_HANGS, _LONG, _KILLS)
 
 
 @dataclass(slots=True)
@@ -33,6 +35,7 @@ class Child:
     folder: Path
     limit: float
     begun: float
+    cases: int = 1
     start: int = 0
     deaths: int = 0
 
@@ -64,7 +67,8 @@ def main() -> int:
         while waiting and len(running) < jobs:
             request = waiting.pop(0)
             folder = Path(tempfile.mkdtemp(prefix="verify-"))
-            running.append(_fork(Child(request["run"], 0, folder, request["limit"], 0.0)))
+            cases = request.get("cases", 1)
+            running.append(_fork(Child(request["run"], 0, folder, request["limit"], 0.0, cases)))
         if listening and select.select([0], [], [], 0.02 if running else 0.5)[0]:
             data = os.read(0, 65536)
             listening = bool(data)
@@ -112,7 +116,7 @@ def _fork(child: Child) -> Child:
     code = 1
     try:
         os.setpgid(0, 0)
-        limit = int(child.limit) + 1
+        limit = int(child.limit * child.cases) + 1
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         os.chdir(child.folder)
@@ -143,18 +147,27 @@ def _over(child: Child) -> bool:
         if os.WIFSIGNALED(status):
             _append(child, {"died": _signal(os.WTERMSIG(status))})
         return True
-    if time.monotonic() - child.begun > child.limit * _WALL:
+    if _silence(child) > child.limit * _WALL:
         os.kill(child.pid, signal.SIGKILL)
         os.waitpid(child.pid, 0)
-        _append(child, {"died": "hangs"})
+        _append(child, {"died": _HANGS})
         return True
     return False
 
 
+def _silence(child: Child) -> float:
+    """Seconds since the child began, or since its last note."""
+    since_start = time.monotonic() - child.begun
+    try:
+        return min(since_start, time.time() - child.notes.stat().st_mtime)
+    except OSError:
+        return since_start
+
+
 def _signal(number: int) -> str:
     if number == signal.SIGXCPU:
-        return "takes too long"
-    return f"kills the process ({signal.Signals(number).name})"
+        return _LONG
+    return f"{_KILLS} ({signal.Signals(number).name})"
 
 
 def _after(child: Child) -> Child | None:
@@ -165,9 +178,11 @@ def _after(child: Child) -> Child | None:
     begun = [note["place"] for note in notes if note.get("begins")]
     total = next((note["trials"] for note in notes if "trials" in note), 0)
     deaths = child.deaths + ("died" in notes[-1])
-    if not begun or begun[-1] + 1 >= total or deaths >= _MOST_DEATHS:
+    if not begun or begun[-1] + 1 >= total or deaths >= _MOST_DEATHS * child.cases:
         return None
-    again = Child(child.key, 0, child.folder, child.limit, 0.0, begun[-1] + 1, deaths)
+    if "died" in notes[-1] and child.start == begun[-1] + 1:
+        return None  # twice at the same sample, before it was noted
+    again = replace(child, pid=0, begun=0.0, start=begun[-1] + 1, deaths=deaths)
     return _fork(again)
 
 

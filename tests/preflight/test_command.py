@@ -102,6 +102,8 @@ def test_a_slow_kernel_is_named_by_line_in_both_modes(
         assert found == {("MaxPool3DWithArgmax", False), ("MaxPool3DGradWithArgmax", True)}
         places = [place for f in run["findings"] for place in f["places"]]
         assert {(Path(p["file"]).name, p["line"]) for p in places} == {("net.py", line)}
+        (at_pool,) = (one for one in run["lines"] if one["line"] == line)
+        assert at_pool["forward"]["AI CPU"] == at_pool["gradient"]["AI CPU"] == 1
         # Convolution, bias and head: forward and gradient of each is a kernel of its own.
         operators = {o["operator"]: o["count"] for o in run["operators"]}
         assert operators["Conv2D"] == 1 and operators["Conv2DBackpropFilter"] == 1
@@ -143,6 +145,56 @@ def test_a_program_runs_its_first_steps_and_replaces_nothing(
 
 
 @pytest.mark.frameworks
+def test_the_collectives_of_a_data_parallel_step_are_tried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(MODEL)
+    given = ["--input", "2,3,8,8", "--classes", "10", "--mode", "pynative"]
+    _, alone = _run(capsys, f"{path}:Net", *given)
+    _, group = _run(capsys, f"{path}:Net", *given, "--ranks", "2")
+    assert "collective" not in alone["runs"][0]["kernels"]
+    # One for each trainable parameter: the convolution has a weight, the head weight and bias.
+    assert group["runs"][0]["kernels"]["collective"] == 3
+    assert any("process 0 of 2" in note for note in group["runs"][0]["notes"])
+
+
+DISTRIBUTED = """
+import os
+import mindspore
+import ms_migrate_helpers as helpers
+from mindspore import nn
+
+helpers.init_process_group("nccl", world_size=int(os.environ["WORLD_SIZE"]))
+assert (helpers.get_rank(), helpers.get_world_size()) == (0, 2)
+found = [None, None]
+helpers.all_gather_object(found, {"rank": helpers.get_rank()})
+assert found == [{"rank": 0}, {"rank": 0}]
+print(helpers.all_reduce(mindspore.ops.ones((3,), mindspore.float32)).shape)
+"""
+
+
+@pytest.mark.frameworks
+def test_a_ported_program_forms_its_group(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from migrate.emit.bundle import helper_module
+
+    names = ["init_process_group", "get_rank", "get_world_size", "all_gather_object", "all_reduce"]
+    (tmp_path / "ms_migrate_helpers.py").write_text(helper_module(names, {}))
+    path = tmp_path / "train.py"
+    path.write_text(DISTRIBUTED)
+    code, document = _run(capsys, str(path), "--mode", "pynative", "--ranks", "2")
+    (run,) = document["runs"]
+    assert code == 0, run["findings"]
+    assert run["kernels"]["collective"] == 1
+    line = DISTRIBUTED.splitlines().index(
+        "print(helpers.all_reduce(mindspore.ops.ones((3,), mindspore.float32)).shape)"
+    )
+    assert [one["line"] for one in run["lines"] if "collective" in one["forward"]] == [line + 1]
+
+
+@pytest.mark.frameworks
 def test_a_program_that_fails_is_not_called_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +208,12 @@ def test_a_program_that_fails_is_not_called_refused(
     assert [place["line"] for place in finding["places"]] == [3]
 
 
+_OFFERED, _NO_PYTHON = (
+    "test_a_program_that_fails_is_not_called_refused",
+    "cannot ask this interpreter",
+)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -165,8 +223,10 @@ def test_a_program_that_fails_is_not_called_refused(
         (["{here}", "--classes", "10"], "--classes is for a TARGET"),
         (["{here}:net", "--input", "1,2", "--", "--lr"], "takes no program arguments"),
         (["{here}:net", "--input", "1,2", "--steps", "0"], "takes no step"),
+        (["{here}:net", "--input", "1,2", "--ranks", "0"], "is no process"),
         (["{here}:net", "--input", "1,2", "--original", "absent"], "no such file or folder"),
-        (["{here}:net", "--input", "1,2", "--ms-python", "/absent"], "cannot ask this interpreter"),
+        (["{here}:net", "--input", "1,2"], "there is no 'net' here"),
+        ([f"{{here}}:{_OFFERED}", "--input", "1,2", "--ms-python", "/absent"], _NO_PYTHON),
     ],
 )
 def test_wrong_requests_are_refused_with_one_message(

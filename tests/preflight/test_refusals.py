@@ -36,6 +36,7 @@ def _jobs(mode: str) -> list[dict[str, object]]:
             "optimizer_target": "",
             "roots": [str(SEEDS.parent)],
             "mode": mode,
+            "ranks": 1,
         }
         for name in seeds()
     ]

@@ -76,7 +76,7 @@ def _installation(tmp_path: Path, **changes: str) -> Installation:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"version": "2.6.0"}, "was tested with MindSpore 2.10.0, this is 2.6.0"),
+        ({"version": "2.6.0"}, "was tested with MindSpore 2.8.0, 2.9.0, 2.10.0, this is 2.6.0"),
         ({"machine": "aarch64"}, "needs Linux on x86_64, this is Linux on aarch64"),
         ({"system": "Darwin"}, "this is Darwin on x86_64"),
         ({}, "has no Ascend backend"),
@@ -94,7 +94,7 @@ def test_stubs_are_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("MS_MIGRATE_CACHE", str(tmp_path))
     here = installation.find()
     folder = stubs.prepare(here)
-    library = folder / "cann" / "lib64" / "libascendcl.so"
+    library = folder / stubs.CANN / "lib64" / "libascendcl.so"
     before = library.stat().st_mtime_ns
     assert stubs.prepare(here) == folder
     assert library.stat().st_mtime_ns == before

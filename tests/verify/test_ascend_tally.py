@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from migrate.table.evidence import ascend_said
+from migrate.table import Table
+from migrate.table.evidence import Evidence, ascend_said, contradiction
+from migrate.verify.ascend_page import page
 from migrate.verify.ascend_tally import AscendTally, by_row
 
 
@@ -19,6 +21,7 @@ def test_the_worst_float32_stage_is_the_verdict() -> None:
     assert document["verdict"] == "no kernel"
     assert (document["pynative"], document["gradient"], document["graph"]) == ("2/2", "1/2", "2/2")
     assert document["dtypes"] == {"float16": "dtype refused"}
+    assert document["why"] == {"float16": "forward: F: float32 only"}
     assert document["first"] == "gradient: FGrad: none"
     assert ascend_said(document).startswith("no kernel (PyNative 2/2; gradient 1/2; Graph mode 2/2")
 
@@ -27,7 +30,7 @@ def test_what_the_porter_refuses_and_edges_say_nothing_of_the_device() -> None:
     tally = AscendTally()
     tally.add({**_trial(forward="refused: out="), "by_porter": True})
     tally.add({**_trial(forward="no kernel: F: none"), "edge": "empty"})
-    assert tally.verdict == ""
+    assert tally.document() == {"verdict": "not run", "first": "refused: out="}
 
 
 def test_a_row_without_float32_is_judged_by_its_other_dtypes() -> None:
@@ -35,10 +38,37 @@ def test_a_row_without_float32_is_judged_by_its_other_dtypes() -> None:
     tally.add(_trial("int64", forward="accepted"))
     tally.add(_trial("bool", forward="program failed: ValueError: x"))
     assert tally.verdict == "fails"
+    assert tally.document()["why"] == {"bool": "forward: ValueError: x"}
 
 
 def test_trials_are_given_to_their_rows() -> None:
     rows: dict[str, AscendTally] = {}
     begins = {**_trial(), "begins": True}
     by_row([begins, _trial(forward="accepted"), begins, {"died": "hangs"}], rows, str.upper)
-    assert rows["TORCH.F"].verdict == "fails"
+    assert rows["TORCH.F"].document()["first"] == "forward: the dry run hangs"
+    assert rows["TORCH.F"].verdict == "undecided"
+
+
+def test_the_dry_run_contradicts_the_documentation() -> None:
+    assert contradiction(("Ascend", "CPU"), "no kernel") == "MindSpore's documentation lists Ascend"
+    assert contradiction(("GPU", "CPU"), "AI CPU").endswith("does not list Ascend")
+    for platforms, verdict in (
+        (("Ascend",), "accepted"),
+        (("CPU",), "no kernel"),
+        (("CPU",), "undecided"),
+        (("Ascend",), "undecided"),
+        (("CPU",), ""),
+    ):
+        assert contradiction(platforms, verdict) == ""
+
+
+def test_the_page_has_totals_and_every_row_that_is_not_accepted() -> None:
+    evidence = Evidence({"mindspore": "2.10.0"}, "CPU")
+    evidence.rows = {
+        "torch.abs": {"ascend": {"verdict": "accepted", "dtypes": {"float64": "dtype refused"}}},
+        "torch.lgamma": {"ascend": {"verdict": "AI CPU", "first": "forward: Lgamma"}},
+        "torch.add": {"verdict": "agrees"},
+    }
+    text = page(Table(), evidence, "Ascend910B2")
+    assert "2 of 3 verified rows have been put to it." in text
+    assert "| `torch.lgamma` | AI CPU |" in text and "| `torch.abs` | float64 |" in text

@@ -10,6 +10,7 @@ from typing import Any
 
 from migrate.parity.workers import user_code
 from migrate.parity.workers.worker_main import Progress
+from migrate.preflight.child import ranks
 from migrate.preflight.child.line_markers import LineMarkers, UserFiles
 
 # Everything that MindSpore logs, and the markers between; a worker's own stderr is cut when long.
@@ -27,7 +28,13 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     mindspore.set_device("Ascend")
     # Kernels are selected where they are called, so that the log names them in order.
     mindspore.runtime.launch_blocking()
-    _initialize(mindspore, progress.folder)
+    size = job.get("ranks", 1)
+    if size > 1:
+        ranks.install_hccl()
+    if size > 1 and job["kind"] == "target":
+        ranks.form_group()
+    if size == 1 or job["kind"] == "target":  # a program forms its group before any operator
+        _initialize(mindspore, progress.folder)
     graph = job["mode"] == "graph"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
     markers = LineMarkers(UserFiles(job["roots"]))
@@ -42,6 +49,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
 
             result["notes"], result["not_compiled"] = run_script(job, markers, progress)
         mindspore.runtime.synchronize()
+        result["notes"] += ranks.notes(size)
     except (Exception, SystemExit) as error:
         result["error"] = _described(error)
     finally:

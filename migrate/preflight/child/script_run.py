@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from migrate.parity.workers.worker_main import Progress
-from migrate.preflight.child import file_guard, small_data
+from migrate.preflight.child import file_guard, ranks, small_data
 from migrate.preflight.child.helper_checks import NotCompiled, skip_value_checks
 from migrate.preflight.child.import_hook import after_import_of_helpers
 from migrate.preflight.child.line_markers import LineMarkers, UserFiles
@@ -27,7 +27,10 @@ def run_script(
     path = Path(job["script"])
     batches = small_data.Limit(job["steps"])
     batches.install()
-    after_import_of_helpers(batches.limit_helpers, skip_value_checks)
+    actions = [batches.limit_helpers, skip_value_checks]
+    if job["ranks"] > 1:
+        actions.append(ranks.join_helpers(job["ranks"]))
+    after_import_of_helpers(*actions)
     eager = NotCompiled(markers.files)
     eager.install()
     device = _pin_device(mindspore, markers.files)

@@ -36,7 +36,8 @@ class Limit:
     def notes(self) -> list[str]:
         if not self._started:
             return ["the program used no data loader that preflight knows: it ran to its end"]
-        return [f"every data loader gave at most {self.batches} batches, once"]
+        word = "one batch" if self.batches == 1 else f"{self.batches} batches"
+        return [f"every data loader gave at most {word}, once"]
 
     def limit_helpers(self, module: ModuleType) -> None:
         """Limit the loader of a helper module; called when it was imported."""

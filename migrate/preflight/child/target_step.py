@@ -68,11 +68,14 @@ def _training_step(
         scaled_loss, None, mindspore.ParameterTuple(optimizer.parameters)
     )
     divide = mindspore.ops.HyperMap()
+    average = nn.DistributedGradReducer(optimizer.parameters) if job["ranks"] > 1 else None
 
     def step(*given: Any) -> Any:
         loss, gradients = gradients_of(*given)
         if scale != 1.0:
             gradients = divide(mindspore.ops.partial(_divided, scale), gradients)
+        if average is not None:
+            gradients = average(gradients)
         optimizer(gradients)
         return loss
 

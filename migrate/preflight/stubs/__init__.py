@@ -15,6 +15,8 @@ from migrate.errors import RequestError
 from migrate.preflight.installation import Installation
 from migrate.table.cache import directory
 
+# MindSpore 2.7 looks for this name in the path of the library that it has loaded.
+CANN = Path("cann", "latest")
 _SOURCES = ("build.py", "elf_symbols.py", "elf_writer.py", "libms_migrate_ge.so")
 
 
@@ -22,7 +24,7 @@ def prepare(installation: Installation) -> Path:
     """The folder with the stub libraries for this installation, built if it is not there."""
     installation.check()
     folder = directory() / "preflight" / f"{installation.version}-{_stamp(installation)}"
-    if (folder / "cann" / "lib64").is_dir():
+    if (folder / CANN / "lib64").is_dir():
         return folder
     from migrate.preflight.stubs.build import build
 
@@ -35,7 +37,7 @@ def prepare(installation: Installation) -> Path:
             os.rename(pending, folder)
         except OSError:
             # Another process may have been faster; its result is the same.
-            if not (folder / "cann" / "lib64").is_dir():
+            if not (folder / CANN / "lib64").is_dir():
                 raise
         finally:
             shutil.rmtree(pending, ignore_errors=True)

@@ -13,13 +13,13 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from migrate.preflight.stubs import elf_symbols
+from migrate.preflight.stubs import CANN, elf_symbols
 from migrate.preflight.stubs.elf_writer import shared_library
 
 GRAPH_ENGINE = Path(__file__).with_name("libms_migrate_ge.so")
 STUBS = "libms_migrate_stubs.so"
 
-# What MindSpore opens or links by name.
+# What MindSpore opens by name; what it links is read from the wheel.
 NAMES = (
     "acl_op_compiler",
     "acl_tdt_channel",
@@ -87,21 +87,37 @@ _OBJECT = re.compile(r"_ZT[VIS]|_ZGV")
 
 def build(mindspore: Path, output: Path) -> None:
     """Write output/cann/lib64; `mindspore` is the package's folder."""
-    lib64 = output / "cann" / "lib64"
+    lib64 = output / CANN / "lib64"
     lib64.mkdir(parents=True)
-    (output / "cann" / "opp").mkdir()
-    functions, objects = _expected(mindspore / "lib")
+    for name in ("opp", "opp_kernel"):
+        (output / CANN / name).mkdir()
+    plugins = [path for name in _PLUGINS if (path := mindspore / "lib" / name).exists()]
+    functions, objects = _expected(mindspore / "lib", plugins)
     pointers = {name for name in functions if _CREATES.fullmatch(name)}
     content = shared_library(STUBS, [GRAPH_ENGINE.name], functions - pointers, pointers, objects)
     (lib64 / STUBS).write_bytes(content)
     shutil.copyfile(GRAPH_ENGINE, lib64 / GRAPH_ENGINE.name)
-    for name in NAMES:
-        (lib64 / f"lib{name}.so").symlink_to(STUBS)
+    for name in {f"lib{name}.so" for name in NAMES} | _absent(mindspore / "lib", plugins):
+        (lib64 / name).symlink_to(STUBS)
 
 
-def _expected(lib: Path) -> tuple[set[str], set[str]]:
+def _absent(lib: Path, plugins: Iterable[Path]) -> set[str]:
+    """Libraries that this release links and that neither the wheel nor the system has."""
+    linked = set().union(*(elf_symbols.read(path).needed for path in plugins))
+    shipped = {path.name for path in lib.parent.rglob("*.so*")}
+    return {name for name in linked - shipped if not _on_system(name)}
+
+
+def _on_system(name: str) -> bool:
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
+
+
+def _expected(lib: Path, plugins: list[Path]) -> tuple[set[str], set[str]]:
     """The functions and the data objects that have to exist for the Ascend backend to load."""
-    plugins = [lib / name for name in _PLUGINS if (lib / name).exists()]
     own = elf_symbols.read(GRAPH_ENGINE).defined
     symbols = {
         path: elf_symbols.read(path)

@@ -7,10 +7,12 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-_DYNSYM, _VERSYM = 11, 0x6FFFFFFF
+_DYNAMIC, _DYNSYM, _VERSYM = 6, 11, 0x6FFFFFFF
+_NEEDED = 1
 _WEAK = 2
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
+_ENTRY = struct.Struct("<qQ")
 # Entries 0 and 1 of the version table mean "local" and "global": no version of any library.
 _VERSIONED = 2
 
@@ -22,6 +24,8 @@ class Symbols:
     defined: frozenset[str]
     # Neither defined here nor bound to a version of a system library.
     missing: frozenset[str]
+    # Libraries that are loaded with this one.
+    needed: frozenset[str] = frozenset()
 
 
 def read(path: Path) -> Symbols:
@@ -37,6 +41,7 @@ def read(path: Path) -> Symbols:
         text = data[strings[4] : strings[4] + strings[5]]
         symbols = data[table[4] : table[4] + table[5]]
         versions = _versions(data, sections, len(symbols) // _SYMBOL.size)
+        needed = _needed(data, sections)
     defined, missing = set(), set()
     for (name, info, _, section, _, _), version in zip(
         _SYMBOL.iter_unpack(symbols), versions, strict=True
@@ -48,7 +53,18 @@ def read(path: Path) -> Symbols:
             defined.add(word)
         elif info >> 4 != _WEAK and version & 0x7FFF < _VERSIONED:
             missing.add(word)
-    return Symbols(frozenset(defined), frozenset(missing - defined))
+    return Symbols(frozenset(defined), frozenset(missing - defined), needed)
+
+
+def _needed(data: mmap.mmap, sections: list[tuple[int, ...]]) -> frozenset[str]:
+    table = next((section for section in sections if section[1] == _DYNAMIC), None)
+    if table is None:
+        return frozenset()
+    strings = sections[table[6]]
+    text = data[strings[4] : strings[4] + strings[5]]
+    entries = _ENTRY.iter_unpack(data[table[4] : table[4] + table[5]])
+    starts = [value for tag, value in entries if tag == _NEEDED]
+    return frozenset(text[start : text.index(b"\0", start)].decode() for start in starts)
 
 
 def _sections(data: mmap.mmap) -> list[tuple[int, ...]]:

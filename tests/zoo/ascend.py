@@ -1,0 +1,220 @@
+"""Preflight of torchvision's builders: a training step of each on MindSpore's Ascend backend.
+
+python tests/zoo/ascend.py                     what has no result yet, then write the page
+python tests/zoo/ascend.py --only 'resnet.*'   these builders, again
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parent.parent
+sys.path[:0] = [str(HERE), str(CHECKOUT)]
+
+from catalog import Case, cases  # noqa: E402
+from run import _a_row_a_line, _cache, _in_order, _port  # noqa: E402
+
+from migrate.parity.request import inputs  # noqa: E402
+from migrate.parity.request.plan import Plan  # noqa: E402
+from migrate.preflight import installation, process, stubs  # noqa: E402
+from migrate.preflight.result import Run  # noqa: E402
+
+MODES = ("pynative", "graph")
+SOC = "Ascend910B2"
+_TOGETHER = 4  # builders for which MindSpore is loaded once
+_MOST_HAZARDS = 6
+
+
+def main() -> int:
+    options = _options()
+    wanted = cases()
+    store: Path = options.output.with_suffix(".json")
+    results: dict[str, Any] = json.loads(store.read_text()) if store.is_file() else {}
+    chosen = _in_order([case for case in wanted if _is_due(case, options.only, results)], wanted)
+    package: Path = options.cache / "ported"
+    options.cache.mkdir(parents=True, exist_ok=True)
+    if chosen and not (options.keep_port and package.is_dir()):
+        _port(package)
+    for start in range(0, len(chosen), _TOGETHER):
+        part = chosen[start : start + _TOGETHER]
+        for case, runs in _checked(part, package, options.timeout):
+            results[case.name] = _row(case, runs, package)
+            verdicts = ", ".join(f"{run.mode} {run.verdict}" for run in runs)
+            print(f"{case.name:32} {verdicts}", file=sys.stderr, flush=True)
+        store.write_text(_a_row_a_line(results), encoding="utf-8")
+        options.output.write_text(page(wanted, results), encoding="utf-8")
+    options.output.write_text(page(wanted, results), encoding="utf-8")
+    return int(not all(_is_clean(results.get(case.name)) for case in wanted))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", metavar="PATTERN", help="builders whose whole name fits")
+    parser.add_argument("--timeout", type=float, default=900.0, metavar="S", help="per mode")
+    parser.add_argument("--keep-port", action="store_true", help="do not port again")
+    parser.add_argument("--cache", type=Path, default=_cache(), metavar="DIR")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=CHECKOUT / "docs" / "results" / "zoo_ascend.md",
+        metavar="FILE",
+    )
+    return parser.parse_args()
+
+
+def _is_due(case: Case, only: str | None, results: dict[str, Any]) -> bool:
+    return case.name not in results if only is None else bool(re.fullmatch(only, case.name))
+
+
+def _checked(part: list[Case], package: Path, timeout: float) -> Iterator[tuple[Case, list[Run]]]:
+    here = installation.find()
+    jobs = [_job(case, package, mode) for case in part for mode in MODES]
+    with tempfile.TemporaryDirectory(prefix="zoo-ascend-") as scratch:
+        runs = process.run_batch(
+            jobs,
+            here,
+            stubs.prepare(here),
+            Path(scratch) / "batch",
+            soc=SOC,
+            limits=process.Limits(timeout),
+            tell=lambda line: None,
+        )
+    for place, case in enumerate(part):
+        yield case, runs[place * len(MODES) : (place + 1) * len(MODES)]
+
+
+def _job(case: Case, package: Path, mode: str) -> dict[str, Any]:
+    plan = Plan(inputs=[inputs.parse(case.input)], classes=case.classes, loss=case.loss)
+    return {
+        "kind": "target",
+        "target": f"{package / case.file}:{case.name}({case.arguments})",
+        "plan": plan.to_json(),
+        "loss_target": "",
+        "optimizer_target": "",
+        "roots": [str(package)],
+        "mode": mode,
+        "ranks": 1,
+    }
+
+
+def _row(case: Case, runs: list[Run], package: Path) -> dict[str, Any]:
+    return {
+        "kind": case.kind,
+        "input": case.input,
+        "date": date.today().isoformat(),
+        "modes": {run.mode: _mode(run, package) for run in runs},
+    }
+
+
+def _mode(run: Run, package: Path) -> dict[str, Any]:
+    return {
+        "verdict": run.verdict,
+        "kernels": {str(kind): count for kind, count in run.by_kind.items()},
+        "peak": run.peak_bytes,
+        "findings": [
+            {
+                "problem": str(finding.problem),
+                "operator": finding.operator,
+                "gradient": finding.gradient,
+                "count": finding.count,
+                "message": finding.message[:160].replace(str(package), "."),
+                "places": [
+                    f"{Path(p.file).relative_to(package)}:{p.line}"
+                    for p in finding.places
+                    if Path(p.file).is_relative_to(package)
+                ],
+            }
+            for finding in run.findings
+        ],
+    }
+
+
+def _is_clean(row: dict[str, Any] | None) -> bool:
+    return row is not None and all(m["verdict"] == "accepted" for m in row["modes"].values())
+
+
+def page(wanted: list[Case], results: dict[str, Any]) -> str:
+    """What was run, hazards first."""
+    known = [case for case in wanted if case.name in results]
+    clean = sum(_is_clean(results[case.name]) for case in known)
+    lines = [
+        "# The zoo on MindSpore's Ascend backend, in dry run",
+        "",
+        "Every builder below was ported from the installed torchvision package with no hand edit;",
+        "one training step (forward, loss, gradients, SGD) went through MindSpore's Ascend backend",
+        f"as {SOC}, without a device. [What that leaves unchecked](../preflight.md).",
+        "",
+        "Command: `make zoo-ascend`",
+        "",
+        f"{len(known)} of {len(wanted)} builders were run; {clean} are accepted in both modes with",
+        "every kernel on the device.",
+        "",
+        *_hazards({case.name: results[case.name] for case in known}),
+        "## Builders",
+        "",
+        "| builder | input | PyNative | kernels | Graph | kernels | peak memory | run on |",
+        "|---|---|---|---|---|---|---|---|",
+        *(_line(case, results[case.name]) for case in known),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(case: Case, row: dict[str, Any]) -> str:
+    eager, graph = (row["modes"][mode] for mode in MODES)
+    kinds = [
+        ", ".join(f"{count} {kind}" for kind, count in mode["kernels"].items())
+        for mode in (eager, graph)
+    ]
+    peak = max(eager["peak"], graph["peak"]) / 2**20
+    return (
+        f"| {case.name} | {case.input.replace(',', 'x')} | {eager['verdict']} | {kinds[0]} "
+        f"| {graph['verdict']} | {kinds[1]} | {peak:.0f} MiB | {row['date']} |"
+    )
+
+
+def _hazards(results: dict[str, Any]) -> Iterator[str]:
+    """Each problem once, with the builders and the first lines that have it."""
+    builders: dict[tuple[str, str, str], set[str]] = {}
+    places: dict[tuple[str, str, str], Counter[str]] = {}
+    for name, row in results.items():
+        for mode in row["modes"].values():
+            for finding in mode["findings"]:
+                side = " (gradient)" if finding["gradient"] else ""
+                operator = f"{finding['operator']}{side}"
+                text = "" if finding["problem"].startswith("runs on") else finding["message"]
+                key = finding["problem"], operator, text
+                builders.setdefault(key, set()).add(name)
+                places.setdefault(key, Counter()).update(finding["places"])
+    if not builders:
+        return
+    yield from (
+        "## Hazards",
+        "",
+        "| problem | operator | builders | lines of the ported files |",
+        "|---|---|---|---|",
+    )
+    for key in sorted(builders, key=lambda key: (key[0], -len(builders[key]), key[1])):
+        problem, operator, text = key
+        named = sorted(builders[key])
+        more = f" and {len(named) - _MOST_HAZARDS} more" if len(named) > _MOST_HAZARDS else ""
+        where = ", ".join(place for place, _ in places[key].most_common(3))
+        said = f"{problem}: {text}" if text else problem
+        yield (
+            f"| {said.replace('|', ' ')} | {operator} "
+            f"| {', '.join(named[:_MOST_HAZARDS])}{more} | {where} |"
+        )
+    yield ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
