@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
+from pathlib import Path
 
 from migrate import __version__
+from migrate.collection import no_collection_in_command
+from migrate.command_line import config
+from migrate.command_line.examples import epilog
+from migrate.command_line.parser import Parser
 from migrate.last_barrier import Ended, ending_on_signals, explain
 
 # name -> (module with configure(parser) and run(options), one line of help)
@@ -39,40 +47,93 @@ COMMANDS = {
     "explain": ("migrate.explain", "tell what a finding's code means and what to do"),
     "doctor": ("migrate.doctor", "check this environment and say how to mend it"),
     "demo": ("migrate.demo", "analyze, port and check the bundled ResNet"),
+    "mcp": ("migrate.assistant.mcp_command", "serve our commands as tools to an assistant (MCP)"),
+    "skill": (
+        "migrate.assistant.skill_command",
+        "print or install the skill that coding assistants load",
+    ),
+    "completion": (
+        "migrate.command_line.completion",
+        "print what teaches a shell to complete our commands",
+    ),
 }
 
 # What follows `--` belongs to the program that these commands run.
 RUN_PROGRAMS = ("preflight",)
-_DEBUG = "show the traceback of an error"
+# They read trees file by file, and collect garbage where they know that there is some.
+READERS = ("analyze", "port")
+_EXIT_CODES = (
+    "exit codes: 0 fine; 1 found something to act on; 2 could not be carried out; 3 internal error"
+)
 
 
-def build_parser(chosen: str | None) -> argparse.ArgumentParser:
-    """Build the parser; only the chosen command's module is imported and asked for its options."""
-    parser = argparse.ArgumentParser(
+def build_parser(chosen: str | None) -> tuple[Parser, Parser]:
+    """The parser and that of the chosen command, whose module alone is imported."""
+    parser = Parser(
         prog="ms-migrate",
         description="Move PyTorch training code to MindSpore, and prove that it computes the same.",
-        epilog="Exit codes: 0 fine; 1 found something to act on; 2 could not be carried out; "
-        "3 internal error.",
+        epilog=f"{_EXIT_CODES}\n`ms-migrate COMMAND --help` shows options, defaults and examples.",
     )
     parser.add_argument("--version", action="version", version=f"ms-migrate {__version__}")
-    parser.add_argument("--debug", action="store_true", help=_DEBUG)
+    _add_common(parser, argparse.SUPPRESS)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    own = parser
     for name, (module_name, summary) in COMMANDS.items():
         command = commands.add_parser(
             name, help=summary, description=summary[0].upper() + summary[1:] + "."
         )
-        command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=_DEBUG)
         if name == chosen:
+            own = command
             module = import_module(module_name)
             module.configure(command)
+            told = epilog(name)
+            command.epilog = f"{told}\n\n{command.epilog or _EXIT_CODES}"
             command.set_defaults(run=module.run)
-    return parser
+        _add_common(command, argparse.SUPPRESS)
+    return parser, own
+
+
+def _add_common(parser: Parser, default: object) -> None:
+    """What every command takes, before its name and behind it."""
+    common = parser.add_argument_group("everywhere")
+    if parser.option("--quiet") is None:
+        common.add_argument(
+            "-q", "--quiet", action="store_true", default=default, help="errors alone"
+        )
+    common.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        default=default,
+        help="also say which configuration was read and how long it took",
+    )
+    common.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default=default,
+        help="colours: on a terminal (auto), always or never; NO_COLOR is honoured (default: auto)",
+    )
+    common.add_argument(
+        "--config-file",
+        metavar="FILE",
+        type=Path,
+        default=default,
+        help="take defaults from this pyproject.toml or setup.cfg (default: the nearest)",
+    )
+    common.add_argument(
+        "--no-config", action="store_true", default=default, help="read no configuration file"
+    )
+    common.add_argument(
+        "--debug", action="store_true", default=default, help="show the traceback of an error"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; no exception of ours gets past this."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    chosen = next((word for word in words if word in COMMANDS), None)
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
+    chosen = _chosen(words)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # File names may hold bytes that are no text: shown as escapes, which JSON reads back.
@@ -81,13 +142,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen in RUN_PROGRAMS and "--" in words:
         cut = words.index("--")
         words, program = words[:cut], words[cut + 1 :]
-    options = build_parser(chosen).parse_args(words)
-    options.program_arguments = program
-    debug = getattr(options, "debug", False)
+    debug = "--debug" in words
+    as_json = False
     try:
-        with ending_on_signals():
-            code = int(options.run(options))
+        options = _parse(words, chosen)
+        options.program_arguments = program
+        as_json = getattr(options, "format", "") == "json"
+        with ending_on_signals(), _colored(getattr(options, "color", "auto")):
+            began = time.monotonic()
+            with no_collection_in_command() if chosen in READERS else nullcontext():
+                code = int(options.run(options))
             sys.stdout.flush()
+            if getattr(options, "verbose", False):
+                seconds = time.monotonic() - began
+                print(f"ms-migrate: {chosen} took {seconds:.2f} s", file=sys.stderr)
             return code
     except BrokenPipeError:
         # The reader (head, less) went away: that is its decision, not an error.
@@ -100,4 +168,64 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"ms-migrate: ended by {signal_received.name}", file=sys.stderr)
         return 128 + signal_received.number
     except Exception as error:
-        return explain(error, debug=debug)
+        return explain(error, debug=debug, command=chosen if as_json else None)
+
+
+def _chosen(words: Sequence[str]) -> str | None:
+    """The command: the first word that is no option, nor an option's value."""
+    before = ""
+    for word in words:
+        if word[:1] != "-" and before not in ("--color", "--config-file"):
+            return word if word in COMMANDS else None
+        before = word
+    return None
+
+
+def _parse(words: Sequence[str], chosen: str | None) -> argparse.Namespace:
+    """Read the words over the defaults of the configuration file."""
+    parser, command = build_parser(chosen)
+    if chosen is not None and "--no-config" not in words:
+        path = _config_file(words)
+        table = config.read(path) if path is not None else None
+        if path is not None and table is not None:
+            config.apply(table, path, chosen, command, COMMANDS)
+            if "-v" in words or "--verbose" in words:
+                print(f"ms-migrate: configuration from {path}", file=sys.stderr)
+    options, unknown = parser.parse_known_args(list(words))
+    if unknown:
+        command.refuse_unknown(unknown)
+    return options
+
+
+def _config_file(words: Sequence[str]) -> Path | None:
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == "--config-file":
+            return Path(following)
+        if word.startswith("--config-file="):
+            return Path(word.partition("=")[2])
+    return config.find(Path.cwd())
+
+
+def _complete() -> None:
+    """The shell asks for words; argcomplete answers and ends the process."""
+    import argcomplete
+
+    typed = os.environ.get("COMP_LINE", "").split()[1:]
+    argcomplete.autocomplete(build_parser(_chosen(typed))[0])
+
+
+@contextmanager
+def _colored(choice: str) -> Iterator[None]:
+    """Tell rich and our own consoles by the variables that they, and child processes, honour."""
+    names = {"always": "FORCE_COLOR", "never": "NO_COLOR"}
+    earlier = dict(os.environ)
+    if choice in names:
+        os.environ.pop("NO_COLOR", None)
+        os.environ[names[choice]] = "1"
+    try:
+        yield
+    finally:
+        for name in names.values():
+            os.environ.pop(name, None)
+            if name in earlier:
+                os.environ[name] = earlier[name]

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+@contextmanager
+def no_collection_in_command() -> Iterator[None]:
+    """For a command that reads trees and ends: what it leaves is not looked through at exit."""
+    atexit.register(gc.freeze)
+    with no_collection():
+        yield
 
 
 @contextmanager

@@ -50,14 +50,14 @@ def _fresh(wanted: Path) -> Path:
 def _demo(output: Path, options: argparse.Namespace) -> int:
     source = folder("reference_pt") / "resnet.py"
     ported = output / "ported"
-    reports = {"analyze": output / "analyze.html", "parity": output / "parity.html"}
+    reports = {name: output / f"{name}.html" for name in ("analyze", "port", "parity")}
     if ported.exists():
         raise RequestError("exists", where=str(ported), next_step="choose another -o DIR")
     check = ["--input", "4,3,32,32", "--classes", "1000", "--device", options.device]
     steps: list[list[object]] = [
         ["analyze", source],
         ["analyze", source, "--format", "html", "-o", reports["analyze"], "--quiet"],
-        ["port", source, "-o", ported],
+        ["port", source, "-o", ported, "--report", reports["port"]],
         [
             *("parity", f"{source}:{MODEL}", f"{ported / source.name}:{MODEL}"),
             *(*check, "--report", reports["parity"]),

@@ -116,3 +116,10 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
         set(findings),
         key=lambda f: (str(f.path), f.cell, f.line, f.column, f.code, f.message, f.next_step),
     )
+
+
+def chosen_step(api: str) -> str:
+    """What to do where a member of a module is chosen by a string."""
+    if api.startswith("torchvision.models"):
+        return "add --with-torchvision: the models are ported along, and chosen from"
+    return "list what it can be: {'ReLU': nn.ReLU, ...}[name]"

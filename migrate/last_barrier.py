@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from migrate.envelope import failure
 from migrate.errors import RequestError, describe
 from migrate.printable import printable
 
@@ -48,11 +49,20 @@ def _end(number: int, frame: FrameType | None) -> None:
     raise Ended(number)
 
 
-def explain(error: Exception, *, debug: bool) -> int:
-    """Say what went wrong on standard error; the exit code tells whose fault it is."""
+def explain(error: Exception, *, debug: bool, command: str | None = None) -> int:
+    """Say what went wrong on standard error; the exit code tells whose fault it is. A command that
+    was asked for JSON says it there, too.
+    """
     if debug:
         traceback.print_exception(error)
     message, code = _message(error)
+    if command:
+        what, _, step = message.partition("\n  ")
+        where = ""
+        if isinstance(error, RequestError):
+            what, where, step = error.what, error.where, error.next_step
+        sys.stdout.write(failure(command, code, what, where, step))
+        sys.stdout.flush()
     print(f"ms-migrate: {printable(message)}", file=sys.stderr)
     return code
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from migrate.errors import RequestError
@@ -9,6 +10,7 @@ from migrate.errors import RequestError
 FOLDERS = ("mappings", "reference_pt", "ported_ms")
 
 
+@cache
 def folder(name: str) -> Path:
     """Return the directory of a bundled folder, wherever this copy of the package keeps it."""
     if name not in FOLDERS:

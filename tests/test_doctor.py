@@ -246,7 +246,7 @@ def test_an_empty_interpreter_fails_fast_with_every_command_to_type(bare_python,
     assert main(["doctor", "--python", bare_python, "--format", "json"]) == 1
     assert time.monotonic() - started < 10
     document = json.loads(capsys.readouterr().out)
-    assert document["schema_version"] == 1
+    assert document["schema"] == "ms-migrate/doctor"
     assert document["ok"] is False
     checks = {check["name"]: check for check in document["checks"]}
     for name in ("numpy", "torch", "mindspore", "safetensors"):

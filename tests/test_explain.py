@@ -56,7 +56,7 @@ def test_a_code_or_its_name(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_all_codes_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["explain", "--format", "json"]) == 0
-    assert {one["code"] for one in json.loads(capsys.readouterr().out)} == set(CODES)
+    assert {one["code"] for one in json.loads(capsys.readouterr().out)["findings"]} == set(CODES)
 
 
 def test_a_misspelt_code_is_answered(capsys: pytest.CaptureFixture[str]) -> None:

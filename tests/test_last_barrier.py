@@ -84,7 +84,19 @@ def test_unsafe_characters_are_shown_as_escapes() -> None:
     assert printable("a\nb", keep="") == "a\\x0ab"
 
 
-@pytest.mark.parametrize("command", [["analyze"], ["port", "--check"], ["port", "--diff"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["analyze"],
+        *(
+            ["analyze", "--format", form]
+            for form in ("github", "markdown", "html", "json", "sarif")
+        ),
+        ["port", "--check"],
+        ["port", "--check", "--format", "github"],
+        ["port", "--diff"],
+    ],
+)
 def test_file_names_cannot_write_to_the_terminal(
     tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

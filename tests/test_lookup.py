@@ -11,7 +11,7 @@ from migrate.cli import main
 from migrate.errors import RequestError
 from migrate.lookup import facts
 from migrate.lookup.names import search
-from migrate.table import Entry, Overload, Table
+from migrate.table import Entry, Overload, Table, reference_pages
 from migrate.verify.fingerprint import row_hash
 
 NN = """
@@ -308,4 +308,7 @@ def test_a_row_without_a_name_is_no_traceback(
 )
 def test_the_page_follows_the_target(target: str, page: str) -> None:
     entry = Entry("torch.x", "class", (Overload(mindspore=target),), "supported")
-    assert facts.reference(entry) == f"https://www.mindspore.cn/docs/en/master/api_python/{page}"
+    assert (
+        reference_pages.reference(entry)
+        == f"https://www.mindspore.cn/docs/en/master/api_python/{page}"
+    )

@@ -79,6 +79,7 @@ def test_every_package_is_listed() -> None:
         ".".join(path.parent.relative_to(CHECKOUT).parts)
         for path in (CHECKOUT / "migrate").rglob("*.py")
     }
+    there = there - {"migrate.api"} | {"ms_migrate"}  # installed under the name that users import
     there |= {f"migrate.{name}" for name in BUNDLED}
     for name in BUNDLED:
         folders = {path.parent for path in (CHECKOUT / name).rglob("*.py")}
@@ -90,17 +91,19 @@ def test_every_package_is_listed() -> None:
 def test_the_wheel_holds_every_module_table_and_program(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {
-        path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "migrate").rglob("*.py")
+        path.relative_to(CHECKOUT).as_posix().replace("migrate/api/", "ms_migrate/")
+        for path in (CHECKOUT / "migrate").rglob("*.py")
     }
     for name in BUNDLED:
         for path in (CHECKOUT / name).rglob("*"):
             if path.suffix in {".toml", ".json", ".py", ".sh"}:
                 wanted.add("migrate/" + path.relative_to(CHECKOUT).as_posix())
     assert wanted - names == set()
-    assert "migrate/py.typed" in names
+    assert {"migrate/py.typed", "ms_migrate/py.typed", "migrate/assistant/SKILL.md"} <= names
+    assert "migrate/report/templates/base.html" in names
     assert any(name.startswith("migrate/mappings/") for name in names)
     assert any(name.endswith("/LICENSE") for name in names)
-    strangers = {name.split("/")[0] for name in names} - {"migrate"}
+    strangers = {name.split("/")[0] for name in names} - {"migrate", "ms_migrate"}
     assert all(name.startswith("ms_migrate-") for name in strangers), strangers
 
 
@@ -114,6 +117,14 @@ def test_the_commands_start(installed: Callable[..., str]) -> None:
     # The light installation really is light.
     for framework in ("torch", "mindspore", "numpy"):
         installed("-c", f"import {framework}", expect=1, program="python")
+
+
+def test_the_public_interface_is_there(installed: Callable[..., str]) -> None:
+    code = (
+        "import ms_migrate, ms_migrate.testing;"
+        "print(ms_migrate.port_source('import torch\\nx = torch.ones(2)\\n').ok)"
+    )
+    assert installed("-c", code, program="python").strip() == "True"
 
 
 def test_lookup_has_its_table(installed: Callable[..., str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from migrate.analyze.model import Action, Sign, Use
-from migrate.findings import CODES, SEVERITIES
+from migrate.findings import CODES, SEVERITIES, chosen_step
 from migrate.table import Entry, Table
 
 _LEARN = "look for it in MindSpore's API list, and add a row (docs/adding_a_mapping.md)"
@@ -32,7 +32,7 @@ class Actions:
             self._add(use.code, name, "the port leaves them as they are", _ANNOTATE, use)
             return
         entry = self._table.get(use.api)
-        self._add(use.code, use.api, use.problem, _step(use.code, entry), use)
+        self._add(use.code, use.api, use.problem, _step(use.code, entry, use.api), use)
 
     def of_sign(self, sign: Sign) -> None:
         if sign.severity == "note":
@@ -62,9 +62,11 @@ class Actions:
         )
 
 
-def _step(code: str, entry: Entry | None) -> str:
+def _step(code: str, entry: Entry | None, api: str) -> str:
     if entry is not None and entry.way:
         return entry.way
+    if code == "MS311":
+        return chosen_step(api)
     return _STEPS.get(code, _REWRITE)
 
 
@@ -76,5 +78,4 @@ _STEPS = {
     "MS306": _BY_HAND,
     "MS309": _CHECK,
     "MS310": _ANNOTATE,
-    "MS311": "list what it can be: {'ReLU': nn.ReLU, ...}[name]",
 }

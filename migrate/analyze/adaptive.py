@@ -24,7 +24,7 @@ def advice(api: str, size: object) -> str:
     if all(part == 1 for part in sizes):
         last = "the last axis" if rank == 1 else f"the last {('two', 'three')[rank - 2]} axes"
         return (
-            f"output 1 is ReduceMean over {last}: "
+            f"with output size 1 it is ReduceMean over {last}: "
             f"ops.mean(x, axis=({axes}{',' if rank == 1 else ''}), keep_dims=True)"
         )
     if all(part is None for part in sizes):

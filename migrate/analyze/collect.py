@@ -15,6 +15,7 @@ from migrate.analyze.model import FileReport, Options, Place, Sign
 from migrate.analyze.places import Placer
 from migrate.collection import no_collection
 from migrate.findings import make_finding
+from migrate.flow import Flow
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve import FileResolution, Resolver
 from migrate.resolve.torch_reach import TorchReach
@@ -61,7 +62,7 @@ class Analyser:
             return FileReport(path, torch=False)
         try:
             text = source.read()
-            resolution = self._resolver.file(source, keep_types=True, text=text)
+            resolution = self._resolver.file(source, text=text)
             if resolution.problem is not None:
                 return FileReport(path, problem=resolution.problem)
             return self._describe(resolution, text)
@@ -81,8 +82,10 @@ class Analyser:
         source, types, usages = resolution.source, resolution.types, resolution.usages
         placer = Placer(source, text)
         report = FileReport(placer.path, lines=text.count("\n"))
+        ascend = self._options.device == "Ascend" and resolution.scope is not None
+        flow = Flow(resolution, self._resolver.modules) if ascend else None
         report.uses = [
-            judge(usage, placer.usage(usage), self._table, types, self._options)
+            judge(usage, placer.usage(usage), self._table, types, self._options, flow)
             for usage in usages
             if usage.form != "import"
         ]

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from migrate.analyze.collect import analyse
-from migrate.analyze.model import LEVELS, Analysis, FileReport, Options
+from migrate.analyze.model import LEVELS, Analysis, Options
 from migrate.analyze.summary import summarise
+from migrate.command_line.stdin import read_stdin
+from migrate.envelope import failure
 from migrate.errors import RequestError
 from migrate.printable import printable
-from migrate.project import Project, discover
+from migrate.progress import counted, tracked
+from migrate.project import discover
+from migrate.selection import Chooser, add_options, chooser, without_excluded
+from migrate.selection.analysis import chosen_actions, translate_actions
+from migrate.selection.choose import finish
 from migrate.table import Table, TableError
 from migrate.table.entry import PLATFORMS, VERSIONS
 
-FORMATS = ("text", "json", "sarif", "markdown", "html")
+FORMATS = ("text", "json", "sarif", "markdown", "html", "github")
+_UNREADABLE = ("MS201", "MS202", "MS204")
 _BY_ENDING = {".json": "json", ".sarif": "sarif", ".md": "markdown", ".html": "html"}
-# Fewer files than this are done before a bar could be read.
-_LONG = 150
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "paths", metavar="PATH", nargs="+", type=Path, help="files, directories or notebooks"
+        "paths",
+        metavar="PATH",
+        nargs="+",
+        type=Path,
+        help="files, directories or notebooks; - for standard input",
     )
     parser.add_argument(
         "--format", choices=FORMATS, help="default: by the ending of -o FILE, else text"
@@ -49,12 +57,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--min-status",
         choices=LEVELS,
         default="supported",
-        help="leave out rows that need less work than this",
+        help="leave out rows that need less work than this (default: supported, which is all)",
     )
     parser.add_argument(
         "--jobs", metavar="N", type=_jobs, default=0, help="processes (default: by size, at most 2)"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="only the summary line")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="estimate by the table, without trying the port: several times faster, and less sure",
+    )
+    parser.add_argument(
+        "--assumptions", action="store_true", help="also list what the port takes for granted"
+    )
+    add_options(parser)
 
 
 def _jobs(text: str) -> int:
@@ -65,12 +82,24 @@ def _jobs(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 0: everything ports by itself; 1: someone must act; 2: nothing could be read."""
-    output: Path | None = options.output
-    _refuse_bad_output(output)
-    project = discover(options.paths)
+    from migrate.report.output import check_file
+
+    output: Path | None = options.output.absolute() if options.output else None
+    check_file(output)
+    chosen = chooser(options)
+    with read_stdin(options.paths) as paths:
+        return _analyze(options, paths, output, chosen)
+
+
+def _analyze(
+    options: argparse.Namespace, paths: list[Path], output: Path | None, chosen: Chooser
+) -> int:
+    project = without_excluded(discover(paths), options.exclude)
     table = Table(version=options.ms_version)
     wanted = Options(options.device, options.mode, options.min_status, options.ms_version)
-    reports = _with_progress(analyse(project, table, wanted, options.jobs), project, options.quiet)
+    reports = tracked(
+        analyse(project, table, wanted, options.jobs), "Reading", len(project.files), options.quiet
+    )
     try:
         analysis = summarise(reports, project.skipped, table, wanted)
     except TableError as error:
@@ -78,23 +107,34 @@ def run(options: argparse.Namespace) -> int:
     if not analysis.files:
         for finding in analysis.skipped:
             print(f"ms-migrate: {printable(str(finding))}", file=sys.stderr)
+        if options.format == "json" and analysis.skipped:
+            first = analysis.skipped[0]
+            sys.stdout.write(failure("analyze", 2, first.message, first.where, first.next_step))
         return 2
+    if not options.quick:
+        from migrate.measured import measure  # the porter and libcst come with it
+
+        with counted("Porting", len(project.files), options.quiet) as done:
+            measure(analysis, paths, project, table, options.jobs, done)
+    chosen_actions(analysis, chosen)
+    translate_actions(analysis, options.lang)
+    unreadable = analysis.must_act and _is_unreadable(analysis)
+    code, remark = finish(options, chosen, 2 if unreadable else int(analysis.must_act))
+    analysis.exit_code = code
     _deliver(analysis, output, _format(options.format, output), options.quiet)
-    return 1 if analysis.must_act else 0
+    if options.assumptions and analysis.coverage is not None:
+        from migrate.report.coverage_words import listed_assumptions
+
+        told = sys.stdout if (output or options.format) in (None, "text") else sys.stderr
+        told.write(f"\n{printable(listed_assumptions(analysis.coverage))}")
+    if remark and not options.quiet:
+        print(f"ms-migrate: {printable(remark)}", file=sys.stderr)
+    return code
 
 
-def _refuse_bad_output(output: Path | None) -> None:
-    """A long analysis should not end with nowhere to put it."""
-    if output is None:
-        return
-    if output.is_dir():
-        raise RequestError("is a directory", where=str(output), next_step="give -o a file name")
-    if not output.parent.is_dir():
-        raise RequestError(
-            "its directory does not exist",
-            where=str(output),
-            next_step="create the directory first",
-        )
+def _is_unreadable(analysis: Analysis) -> bool:
+    """Nothing was read: what there is to do is all about files that cannot be."""
+    return not analysis.uses and all(action.code in _UNREADABLE for action in analysis.actions)
 
 
 def _format(asked: str | None, output: Path | None) -> str:
@@ -106,7 +146,7 @@ def _deliver(analysis: Analysis, output: Path | None, form: str, quiet: bool) ->
     from migrate.report import output as out
 
     if output is not None:
-        out.write_file(output, render(analysis, form))
+        out.write_file(output, render(analysis, form, output.parent))
         if not quiet:
             print(f"ms-migrate: wrote {printable(str(output))}", file=sys.stderr)
         return
@@ -117,8 +157,8 @@ def _deliver(analysis: Analysis, output: Path | None, form: str, quiet: bool) ->
         (console.show_summary if quiet else console.show)(analysis, screen)
 
 
-def render(analysis: Analysis, form: str) -> str:
-    """The report as text in one of FORMATS."""
+def render(analysis: Analysis, form: str, base: Path | None = None) -> str:
+    """The report as text in one of FORMATS; links of a page lead from `base`."""
     if form == "json":
         from migrate.report.json_document import render as render_json
 
@@ -131,10 +171,16 @@ def render(analysis: Analysis, form: str) -> str:
         from migrate.report.markdown import render as render_markdown
 
         return render_markdown(analysis)
+    if form == "github":
+        from migrate.report.github import of_analysis
+        from migrate.report.github import render as render_github
+        from migrate.report.words import summary
+
+        return render_github(of_analysis(analysis), summary(analysis))
     if form == "html":
         from migrate.report.html import render as render_html
 
-        return render_html(analysis)
+        return render_html(analysis, base)
     import io
 
     from migrate.report.console import show
@@ -143,20 +189,3 @@ def render(analysis: Analysis, form: str) -> str:
     buffer = io.StringIO()
     show(analysis, plain_console(buffer))
     return trimmed(buffer.getvalue())
-
-
-def _with_progress(
-    reports: Iterable[FileReport], project: Project, quiet: bool
-) -> Iterator[FileReport]:
-    """A bar on standard error for long trees, where someone is there to see it."""
-    total = len(project.files)
-    if quiet or total < _LONG or not sys.stderr.isatty():
-        yield from reports
-        return
-    from rich.progress import track
-
-    from migrate.report.style import make_console
-
-    yield from track(
-        reports, "Reading", total=total, console=make_console(error=True), transient=True
-    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate.analyze import adaptive
+from migrate.analyze import adaptive, device_dtypes
 from migrate.analyze.arguments import bind, constant, objection
 from migrate.analyze.model import Options, Place, Use
+from migrate.flow import Flow
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import Value
 from migrate.resources import folder
@@ -19,9 +20,16 @@ _MODE_NAMES = {"pynative": "PyNative", "graph": "Graph"}
 
 
 def judge(
-    usage: Usage, place: Place, table: Table, types: dict[ast.AST, Value], options: Options
+    usage: Usage,
+    place: Place,
+    table: Table,
+    types: dict[ast.AST, Value],
+    options: Options,
+    flow: Flow | None = None,
 ) -> Use:
-    """The use with the first reason, if any, why it does not port by itself."""
+    """The use with the first reason, if any, why it does not port by itself; with the flow of the
+    file, dtypes that the device refuses count too.
+    """
     entry = table.get(usage.api)
     if usage.form == "unknown":
         return Use(usage.api, "unknown", place, "MS307", "the receiver's type is not known")
@@ -37,6 +45,9 @@ def judge(
     if isinstance(usage.call, ast.Call):
         if not code:
             code, problem = objection(entry, usage.call, types)
+        if not code and flow is not None:
+            problem = device_dtypes.objection(usage, entry, flow)
+            code = "MS304" if problem else ""
         hint = _adaptive(entry, usage.call)
     return Use(entry.torch, usage.form, place, code, problem, hint)
 
@@ -47,8 +58,11 @@ def _standing(entry: Entry, options: Options) -> tuple[str, str]:
         return "MS301", entry.note or "MindSpore has no counterpart"
     if options.device == "Ascend" and (dry := dry_run(entry.torch, folder("mappings"))):
         # Measured: it outweighs what MindSpore's docstrings say of the device.
-        if dry["verdict"] in REFUSED:
-            said = dry.get("first") or dry["verdict"]
+        said = dry.get("first") or dry["verdict"]
+        compiled = said.startswith("graph: ")  # and PyNative mode has nothing against it
+        if dry["verdict"] in REFUSED or (
+            dry["verdict"] == "fails" and compiled and options.mode != "pynative"
+        ):
             return "MS304", f"{entry.target or entry.torch} on Ascend, in dry run: {said}"
     elif options.device and options.device not in entry.platforms:
         return "MS304", f"{entry.target} does not run on {options.device}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from migrate.analyze.coverage import Coverage
 from migrate.findings import Finding
 from migrate.table.entry import STATUSES, Entry
 
@@ -134,10 +135,25 @@ class Action:
     places: list[Place] = field(default_factory=list)
     api: str = ""
     mode: str = ""
+    open: bool = False  # the porter leaves these places to a person
 
     @property
     def count(self) -> int:
         return len(self.places)
+
+    @property
+    def due(self) -> bool:
+        """Notes ask for nothing, unless the port waits for it."""
+        return self.open or self.severity in ("error", "warning")
+
+
+@dataclass(slots=True)
+class FileCount:
+    """What one file asks for."""
+
+    path: str
+    coverage: Coverage
+    open_items: int = 0
 
 
 @dataclass(slots=True)
@@ -155,6 +171,12 @@ class Analysis:
     uses: int = 0
     automatic: int = 0
     by_status: dict[str, int] = field(default_factory=dict)
+    # Of the porter's own try; an estimate by the table alone has none.
+    coverage: Coverage | None = None
+    open_items: int = 0
+    by_file: list[FileCount] = field(default_factory=list)
+    exit_code: int = 0
+    hidden: str = ""  # what --select, --ignore, comments and the baseline left out
 
     @property
     def share(self) -> float:
@@ -163,5 +185,4 @@ class Analysis:
     @property
     def must_act(self) -> bool:
         """Whether a person has to look: notes alone do not ask for that."""
-        urgent = any(action.severity in ("error", "warning") for action in self.actions)
-        return urgent or bool(self.skipped)
+        return any(action.due for action in self.actions) or bool(self.skipped)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--device", choices=("CPU", "GPU", "Ascend"), default="CPU")
+    parser.add_argument(
+        "--device", choices=("CPU", "GPU", "Ascend"), default="CPU", help="MindSpore's device"
+    )
     parser.add_argument(
         "--python", metavar="EXE", default="", help="examine this interpreter instead of our own"
     )
@@ -28,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="for each probe (default: %(default)g)",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print the result"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="print problems only")
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from migrate import __version__
 from migrate.doctor.diagnose import OK, PROBLEM, SKIPPED, WARNING, Check
+from migrate.envelope import as_text, envelope
 
-SCHEMA_VERSION = 1
 _MARKS = {
     OK: ("✓", "green"),
     WARNING: ("!", "yellow"),
@@ -58,13 +56,11 @@ def verdict(checks: Sequence[Check]) -> str:
 
 
 def as_document(checks: Sequence[Check], *, device: str, python: str) -> str:
-    document = {
-        "tool": "ms-migrate doctor",
-        "schema_version": SCHEMA_VERSION,
-        "ms_migrate": __version__,
+    ok = all(check.status != PROBLEM for check in checks)
+    body = {
         "python": python,
         "device": device,
-        "ok": all(check.status != PROBLEM for check in checks),
+        "ok": ok,
         "checks": [
             {
                 "name": check.name,
@@ -76,4 +72,4 @@ def as_document(checks: Sequence[Check], *, device: str, python: str) -> str:
             for check in checks
         ],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return as_text(envelope("doctor", body, exit_code=int(not ok)))

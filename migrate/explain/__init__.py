@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import json
 import textwrap
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+from migrate.envelope import as_text as document
+from migrate.envelope import envelope
 from migrate.errors import RequestError
+from migrate.explain.languages import LANGUAGES, told
 from migrate.findings import CODES
 
 _FILE = Path(__file__).with_name("codes.toml")
@@ -32,16 +34,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "code", metavar="CODE", nargs="*", help="MS307, or its name (unknown-receiver); none: all"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print the result"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="one line for each code")
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="language")
 
 
 def run(options: argparse.Namespace) -> int:
     """Explain the codes that were given, or list all."""
     known = explanations()
     chosen = [_find(word, known) for word in options.code] or list(known.values())
+    foreign = told(getattr(options, "lang", "en"))
+    chosen = [
+        one._replace(summary=foreign[one.code].summary, do=foreign[one.code].do)
+        if one.code in foreign
+        else one
+        for one in chosen
+    ]
     if options.format == "json":
-        print(json.dumps([one._asdict() for one in chosen], indent=2))
+        body = {"findings": [one._asdict() for one in chosen]}
+        print(document(envelope("explain", body)), end="")
     elif options.quiet or not options.code:
         print("\n".join(f"{one.code}  {one.name:18} {one.summary}" for one in chosen))
     else:
@@ -51,9 +64,11 @@ def run(options: argparse.Namespace) -> int:
 
 def explanations() -> dict[str, Explanation]:
     """All of them, by code."""
-    told = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    written = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     return {
-        code: Explanation(code, rule.name, rule.severity, rule.summary, *_parts(told.get(code, {})))
+        code: Explanation(
+            code, rule.name, rule.severity, rule.summary, *_parts(written.get(code, {}))
+        )
         for code, rule in sorted(CODES.items())
     }
 

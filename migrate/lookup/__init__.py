@@ -17,9 +17,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "name",
         metavar="NAME",
         nargs="+",
-        help="torch.nn.Conv2d, nn.Conv2d, F.relu, Tensor.view, or a prefix such as torch.optim",
+        help="torch.nn.Conv2d, nn.Conv2d, F.relu, Tensor.view, a prefix such as torch.optim, or a "
+        "finding's code such as MS307",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print the result"
+    )
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="print the targets, nothing else"
     )
@@ -27,6 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show each name's row or rows; a name that leads nowhere is an error with suggestions."""
+    if all(_is_code(name) for name in options.name):
+        from migrate import explain
+
+        options.code = options.name
+        return explain.run(options)
     table = Table()
     try:
         answers = [search(table, name) for name in options.name]
@@ -56,6 +64,13 @@ def run(options: argparse.Namespace) -> int:
                     console.print()
                 show(console, table, answer)
     return 0
+
+
+def _is_code(name: str) -> bool:
+    """A finding's code or name, as reports print it."""
+    from migrate.findings import CODES
+
+    return name.upper() in CODES or name in {rule.name for rule in CODES.values()}
 
 
 def _suggestion(answer: Answer) -> str:

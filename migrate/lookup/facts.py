@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from migrate.envelope import as_text, envelope
 from migrate.lookup.names import Answer
+from migrate.resources import folder
 from migrate.table import Entry, Overload, Table
 from migrate.table.entry import MODES, PLATFORMS
+from migrate.table.evidence import contradiction, dry_run
+from migrate.table.reference_pages import reference
 from migrate.table.signature import Parameter, Signature
-
-SCHEMA_VERSION = 1
 
 
 class Argument(NamedTuple):
@@ -130,9 +131,7 @@ def evidence(entry: Entry, folder: Path) -> list[str]:
 
 def as_document(table: Table, answers: Sequence[Answer]) -> str:
     """The stable JSON form."""
-    document = {
-        "schema": "ms-migrate/lookup",
-        "version": SCHEMA_VERSION,
+    body = {
         "answers": [
             {
                 "query": answer.query,
@@ -142,7 +141,7 @@ def as_document(table: Table, answers: Sequence[Answer]) -> str:
             for answer in answers
         ],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return as_text(envelope("lookup", body))
 
 
 def _row(table: Table, entry: Entry) -> dict[str, Any]:
@@ -176,35 +175,6 @@ def _row(table: Table, entry: Entry) -> dict[str, Any]:
     }
 
 
-_DOCUMENTS = "https://www.mindspore.cn/docs/en/master/api_python"
-# Where the documentation's folders do not follow the names.
-_FOLDERS = {
-    "mindspore.Tensor": "mindspore/Tensor",
-    "mindspore.dataset.vision": "dataset_vision",
-    "mindspore.dataset.transforms": "dataset_transforms",
-    "mindspore.experimental.optim": "experimental/optim",
-    "mindspore.experimental.optim.lr_scheduler": "experimental/optim",
-}
-
-
-def reference(entry: Entry) -> str:
-    """The page that documents the target; MindSpore's pages follow their names."""
-    target = entry.main.mindspore
-    if entry.reference or not target.startswith("mindspore."):
-        return entry.reference
-    if entry.kind == "dtype":
-        return f"{_DOCUMENTS}/mindspore/mindspore.dtype.html"
-    owner = target.rpartition(".")[0]
-    if owner.startswith("mindspore.communication"):
-        return f"{_DOCUMENTS}/mindspore.communication.html#{target}"
-    if owner != "mindspore.Tensor" and owner.rpartition(".")[2][:1].isupper():
-        # A member of a class is on the class's page.
-        section = owner.split(".")[1] if owner.count(".") > 1 else "mindspore"
-        return f"{_DOCUMENTS}/{section}/{owner}.html#{target}"
-    section = _FOLDERS.get(owner) or (owner.split(".")[1] if "." in owner else "mindspore")
-    return f"{_DOCUMENTS}/{section}/{target}.html"
-
-
 def platforms(entry: Entry) -> str:
     """Where it runs, in words; silence about what is complete would leave doubt."""
     devices = (
@@ -215,4 +185,11 @@ def platforms(entry: Entry) -> str:
     if set(entry.modes) != set(MODES):
         modes += " only"
     since = f"; since MindSpore {entry.since}" if entry.since else ""
-    return f"{devices}, {modes}{since}"
+    return f"{devices}, {modes}{since}{_against_documentation(entry)}"
+
+
+def _against_documentation(entry: Entry) -> str:
+    """What the dry run says of an Ascend, where MindSpore's documentation says otherwise."""
+    verdict = dry_run(entry.torch, folder("mappings")).get("verdict", "")
+    said = contradiction(tuple(entry.platforms), verdict)
+    return f"; on an Ascend, in dry run: {verdict}, although {said}" if said else ""

@@ -11,6 +11,7 @@ from migrate.lookup.names import Answer
 from migrate.report.style import STATUS_STYLES
 from migrate.table import Entry, Table
 from migrate.table.entry import Overload
+from migrate.table.reference_pages import reference
 
 
 def show(console: Console, table: Table, answer: Answer) -> None:
@@ -78,7 +79,7 @@ def _details(console: Console, table: Table, entry: Entry) -> None:
     if members:
         details.add_row("members", Text(", ".join(members)))
     console.print(details)
-    if page := facts.reference(entry):
+    if page := reference(entry):
         # Outside the grid: a link that is broken over two lines cannot be followed.
         link = Text.assemble(("see       ", "dim"), page)
         console.print(link, soft_wrap=True)

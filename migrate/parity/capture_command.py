@@ -21,7 +21,7 @@ from migrate.printable import printable
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("framework", choices=("torch", "mindspore"))
+    parser.add_argument("framework", choices=("torch", "mindspore"), help="whose step to record")
     parser.add_argument(
         "model", metavar="TARGET", help="path/file.py:callable or package.module:callable(args)"
     )

@@ -14,6 +14,7 @@ from migrate.parity.request import needs
 from migrate.parity.request import options as shared
 from migrate.parity.workers import worker
 from migrate.printable import printable
+from migrate.report.output import check_file
 
 if TYPE_CHECKING:
     from migrate.parity import check
@@ -101,6 +102,7 @@ def run(options: argparse.Namespace) -> int:
         raise RequestError(
             "two models are needed", next_step="ms-migrate parity TORCH MINDSPORE --input SHAPE"
         )
+    check_file(options.report)
     needs.check()
     return check_models(options)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from migrate.errors import RequestError
 from migrate.parity.request import needs
 from migrate.parity.request import options as shared
+from migrate.report.output import check_file
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,11 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="where the models' files are: lines of them are quoted only from here",
     )
     parser.add_argument("--report", metavar="FILE.html", help="also write one self-contained page")
-    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare, show, and return 0, 1 or 2."""
+    check_file(options.report)
     needs.check()
     from migrate.parity.judge import source_files
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.parity.judge.metrics import Measures, measure
 from migrate.parity.request import options as shared
@@ -122,5 +122,6 @@ def _json(results: list[ImageResult], allowed: float) -> str:
         }
         for result in results
     ]
-    data = {"format": "ms-migrate data parity", "version": 1, "allowed": allowed, "images": images}
-    return json.dumps(data, indent=2)
+    code = int(not all(result.ok for result in results))
+    body = {"allowed": allowed, "images": images}
+    return as_text(envelope("data-parity", body, exit_code=code)).rstrip("\n")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import ast
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.printable import printable
 
@@ -218,11 +218,9 @@ def run(options: argparse.Namespace) -> int:
             }
             for line in lines
         ]
-        print(
-            json.dumps(
-                {"format": "ms-migrate hyperparameters", "version": 1, "settings": data}, indent=2
-            )
-        )
+        differ = int(any(line.differs for line in lines))
+        body = {"settings": data}
+        print(as_text(envelope("hyperparameters", body, exit_code=differ)), end="")
     else:
         print(printable(_table(lines)))
     return 1 if any(line.differs for line in lines) else 0
@@ -241,4 +239,8 @@ def _table(lines: list[Line]) -> str:
         for row in rows
     )
     differing = sum(line.differs for line in lines)
-    return f"{text}\n\n{differing} differ (!); ? is stated on one side only"
+    alone = sum(row[0] == "?" for row in rows)
+    return (
+        f"{text}\n\n{differing} settings have different values (marked !); "
+        f"{alone} are set in one script only (marked ?)"
+    )

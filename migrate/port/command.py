@@ -6,127 +6,29 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import re
 import sys
 from pathlib import Path
 
+from migrate.command_line.stdin import read_stdin
 from migrate.errors import RequestError
+from migrate.explain.languages import translated
 from migrate.files import in_place
+from migrate.findings import Finding, in_order
+from migrate.port.options import add_port_options
 from migrate.port.tree import Options, PortedTree, port_tree
 from migrate.port.write_in_place import refuse_links, top_of, write_in_place
 from migrate.port.write_output import check_output, write_tree
 from migrate.printable import printable
+from migrate.progress import counted
 from migrate.project import Project, discover
+from migrate.selection import Chooser, add_options, chooser, without_excluded
+from migrate.selection.choose import finish
 from migrate.table import Table
-from migrate.table.entry import VERSIONS
-
-FORMATS = ("text", "json")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files or directories")
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, help="write the ported tree there"
-    )
-    where.add_argument("--diff", action="store_true", help="show what would change, write nothing")
-    where.add_argument(
-        "--explain-plan",
-        action="store_true",
-        help="show each training step: its statements and why, inputs, results; write nothing",
-    )
-    where.add_argument(
-        "--check", action="store_true", help="only say whether everything ports, write nothing"
-    )
-    where.add_argument(
-        "--in-place",
-        action="store_true",
-        help="overwrite the sources; every file must be one that git could bring back",
-    )
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="write into an output that exists, or over sources that git could not bring back",
-    )
-    parser.add_argument(
-        "--backup",
-        action="store_true",
-        help="with --in-place: keep a copy of every file that is overwritten",
-    )
-    interrupted = parser.add_mutually_exclusive_group()
-    interrupted.add_argument(
-        "--resume", action="store_true", help="with --in-place: complete an interrupted run"
-    )
-    interrupted.add_argument(
-        "--rollback", action="store_true", help="with --in-place: undo an interrupted run"
-    )
-    parser.add_argument(
-        "--target",
-        choices=("nn", "mint", "torch-npu"),
-        default="nn",
-        help="API family to emit (default: nn); torch-npu keeps PyTorch and only leaves CUDA",
-    )
-    parser.add_argument(
-        "--ms-version",
-        choices=VERSIONS,
-        default=VERSIONS[-1],
-        help=f"MindSpore that the port is for (default: {VERSIONS[-1]})",
-    )
-    parser.add_argument(
-        "--scaffold",
-        action="store_true",
-        help="also write launch scripts: one device, several devices (msrun), evaluation",
-    )
-    parser.add_argument(
-        "--with-torchvision",
-        metavar="DIR",
-        nargs="?",
-        const="",
-        help="port the torchvision model files that the program uses along with it "
-        "(from DIR, or from the torchvision installed here)",
-    )
-    parser.add_argument(
-        "--input-shape",
-        metavar="NAME=SHAPE",
-        action="append",
-        type=_input_shape,
-        default=[],
-        help="shape of a forward parameter, for example x=8,3,224,224",
-    )
-    parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="form of the summary (default: text)"
-    )
-    parser.add_argument(
-        "--jobs", metavar="N", type=int, default=0, help="processes (default: by size, at most 2)"
-    )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no summary, only errors")
-    parser.add_argument(
-        "--explain-passes",
-        action=_ExplainPasses,
-        nargs=0,
-        help="list the passes in their order, each with its reason, and exit",
-    )
-
-
-class _ExplainPasses(argparse.Action):
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: object,
-        values: object,
-        option: object = "",
-    ) -> None:
-        from migrate.pipeline.explain import explain_passes
-
-        sys.stdout.write(explain_passes())
-        parser.exit()
-
-
-def _input_shape(text: str) -> tuple[str, tuple[int, ...]]:
-    match = re.fullmatch(r"(\w+)=(\d+(?:[,x]\d+)*)", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=SHAPE, for example x=8,3,224,224")
-    return match.group(1), tuple(int(size) for size in re.split("[,x]", match.group(2)))
+    add_port_options(parser)
+    add_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -134,7 +36,15 @@ def run(options: argparse.Namespace) -> int:
     if options.resume or options.rollback:
         return _finish_interrupted(options)
     _refuse_early(options)
-    project = discover(options.paths)
+    chosen = chooser(options)
+    if options.output is not None and Path("-") in options.paths:
+        options.output = options.output.absolute()
+    with read_stdin(options.paths) as options.paths:
+        return _port(options, chosen)
+
+
+def _port(options: argparse.Namespace, chosen: Chooser) -> int:
+    project = without_excluded(discover(options.paths), options.exclude)
     if options.output is not None:
         project = _without_output(project, options.paths, options.output)
     if not project.files:
@@ -151,13 +61,15 @@ def run(options: argparse.Namespace) -> int:
         jobs=options.jobs,
         output=options.output,
         in_place=options.in_place,
+        trace=bool(options.report),
     )
     if options.with_torchvision is not None:
         from migrate.port.local_models import find_models
 
         settings.models = find_models(options.with_torchvision)
     table = Table(version=options.ms_version)
-    tree = port_tree(options.paths, project, table, settings)
+    with counted("Porting", len(project.files), options.quiet) as done:
+        tree = port_tree(options.paths, project, table, settings, done)
     if all(ported.problem is not None for ported in tree.files.values()):
         problem = next(iter(tree.files.values())).problem
         assert problem is not None
@@ -167,10 +79,41 @@ def run(options: argparse.Namespace) -> int:
     if options.scaffold:
         from migrate.port.scaffold import add_scaffold
 
-        add_scaffold(tree)
+        remark = add_scaffold(tree)
+        if remark and not options.quiet:
+            print(f"warning: {remark}", file=sys.stderr)
     if options.explain_plan:
         sys.stdout.write(_plans(tree))
         return 1 if tree.findings else 0
+    found = translated(chosen.findings(in_order(tree.findings)), options.lang)
+    code, remark = finish(options, chosen, int(bool(found)))
+    _write(tree, options)
+    _report(tree, found, options)
+    from migrate.report.port import Shown, summary
+
+    to_stdout = _shows_source(options)
+    stream = sys.stderr if options.diff or to_stdout else sys.stdout
+    if not options.quiet or options.format == "json":
+        shown = Shown(found, str(chosen.hidden), code, options.assumptions)
+        stream.write(summary(tree, options.format, options.output, shown))
+    if remark and not options.quiet:
+        print(f"ms-migrate: {printable(remark)}", file=sys.stderr)
+    return code
+
+
+def _report(tree: PortedTree, found: list[Finding], options: argparse.Namespace) -> None:
+    if options.report is None:
+        return
+    from migrate.report.output import write_file
+    from migrate.report.port_html import render
+
+    write_file(options.report, render(tree, found, options.report.parent))
+    if not options.quiet:
+        print(f"ms-migrate: wrote {printable(str(options.report))}", file=sys.stderr)
+
+
+def _write(tree: PortedTree, options: argparse.Namespace) -> None:
+    """Put the port where it was asked for."""
     if options.diff:
         sys.stdout.write(_diff(tree))
     elif options.output is not None:
@@ -180,16 +123,30 @@ def run(options: argparse.Namespace) -> int:
         kept = write_in_place(tree, options.paths, force=options.force, backup=options.backup)
         if kept is not None and not options.quiet:
             print(f"ms-migrate: the originals are kept in {kept}", file=sys.stderr)
-    from migrate.report.port import summary
+    elif _shows_source(options):
+        sys.stdout.write("".join(ported.text for ported in tree.files.values()))
 
-    stream = sys.stderr if options.diff else sys.stdout
-    if not options.quiet or options.format == "json":
-        stream.write(summary(tree, options.format, options.output))
-    return 1 if tree.findings else 0
+
+def _shows_source(options: argparse.Namespace) -> bool:
+    """`ms-migrate port -`: a filter, from standard input to standard output."""
+    chosen = options.output, options.diff, options.check, options.in_place, options.explain_plan
+    return not any(chosen)
 
 
 def _refuse_early(options: argparse.Namespace) -> None:
     """What can be refused before anything is read."""
+    if options.report is not None:
+        from migrate.report.output import check_file
+
+        options.report = options.report.absolute()
+        check_file(options.report)
+    if _shows_source(options) and Path("-") not in options.paths:
+        raise RequestError(
+            "where should the port go?",
+            next_step="give -o DIR, --diff, --check, --in-place or --explain-plan",
+        )
+    if options.in_place and Path("-") in options.paths:
+        raise RequestError("standard input cannot be overwritten", next_step="leave out --in-place")
     if options.scaffold and options.in_place:
         raise RequestError(
             "--scaffold needs an output directory of its own",

@@ -8,23 +8,28 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
+from migrate.analyze.coverage import Coverage, file_coverage
 from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding, make_finding
+from migrate.flow.project_flags import formats_numbers
 from migrate.graph_mode.not_compiled import mark_classes
 from migrate.graph_mode.watched_settings import HELPER as WATCH_SETTINGS
 from migrate.graph_mode.watched_settings import changes_settings, with_helper_import
 from migrate.lower.run import Lowered
 from migrate.pipeline import Pass, all_passes
-from migrate.pipeline.context import Context
-from migrate.plan.project_flags import formats_numbers
+from migrate.pipeline.context import MARKER, Context
 from migrate.port.guard import check_equivalence
 from migrate.port.passes import lower_file, run_passes, run_source_passes
+from migrate.port.reasons import reasons_of
 from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import FileResolution, Resolver
 from migrate.resolve.members import class_is_module
+from migrate.resolve.usage import Usage
+from migrate.rewrite.calls.shown_types import shows_layers, shows_tensors
 from migrate.rewrite.names.import_findings import import_findings
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.depth import DEEPEST_CHAIN, too_deep
+from migrate.syntax.helper_import import helper_alias
 from migrate.syntax.import_planner import HELPERS, ImportPlanner
 from migrate.syntax.keyword_spaces import space_keywords
 from migrate.table.helper_pieces import helper_index
@@ -40,12 +45,20 @@ class PortedFile:
     text: str
     changed: bool = False
     findings: list[Finding] = field(default_factory=list)
-    ported: int = 0
-    usages: int = 0
+    coverage: Coverage = field(default_factory=Coverage)
     helpers: list[str] = field(default_factory=list)
     generated: dict[str, str] = field(default_factory=dict)
     problem: Finding | None = None
     plan: str = ""  # of its training steps
+    reasons: dict[int, str] = field(default_factory=dict)  # of its changed lines, for a report
+
+    @property
+    def usages(self) -> int:
+        return self.coverage.uses
+
+    @property
+    def ported(self) -> int:
+        return self.coverage.ported
 
     def encoded(self) -> bytes:
         """The text as bytes, in the file's own encoding and line ends."""
@@ -62,6 +75,21 @@ def unported_file(source: SourceFile) -> PortedFile:
         return PortedFile(source, "", problem=problem.finding)
 
 
+def _import_planner(
+    resolver: Resolver, tree: ast.Module, text: str, helper_import: str
+) -> ImportPlanner:
+    planner = ImportPlanner(taken=bound_names(tree, resolver), helper_import=helper_import)
+    planner.helper_alias = helper_alias(tree)
+    planner.quote = '"' if text.count('"') > text.count("'") else "'"
+    return planner
+
+
+def _helpers_in(code: str, context: Context) -> list[str]:
+    """The helpers that the ported code still uses, in the order in which they were asked for."""
+    used = used_helpers(context.ported_tree or ast.parse(code))
+    return [name for name in context.spelling.helpers if name in used]
+
+
 def port_file(
     resolver: Resolver,
     source: SourceFile,
@@ -71,10 +99,12 @@ def port_file(
     input_shapes: dict[str, tuple[int, ...]] | None = None,
     text: str | None = None,
     passes: Sequence[Pass] = (),
+    trace: bool = False,
 ) -> PortedFile:
     """Rewrite one file. A file that does not use torch comes back byte for byte.
 
-    `passes` are those of the pipeline, unless a test gives others.
+    `passes` are those of the pipeline, unless a test gives others. `trace`: say of each changed
+    line what stands behind it.
     """
     passes = passes or all_passes()
     try:
@@ -83,74 +113,110 @@ def port_file(
         return PortedFile(source, "", problem=problem.finding)
     text = run_source_passes(text, passes)
     original = text
-    resolution = resolver.file(source, keep_types=True, text=text)
+    resolution = resolver.file(source, text=text)
     if resolution.problem is not None:
         return PortedFile(source, text, problem=resolution.problem)
     assert resolution.scope is not None
+    usages = list(resolution.usages)  # of the source as it was read
+    table = resolver.modules.table
     lowered = Lowered(text)
-    if not _imports_any(resolution.scope.tree, ("mindspore",)):
+    if not resolution.scope.ported:
         lowered = lower_file(resolver, resolution, text, passes)
+    names: frozenset[str] = frozenset()
     if lowered.lines:
+        names = _names_read(resolution.scope.tree)
         text = lowered.text
-        resolution = resolver.file(source, keep_types=True, text=text)
+        resolution = resolver.file(source, text=text)
     assert resolution.scope is not None
     tree = resolution.scope.tree
-    if _imports_any(tree, ("mindspore",)):
+    if resolution.scope.ported:
         _drop_members(resolution)
     found = import_findings(tree, source, resolver.modules)
     roots = resolver.modules.table.roots
-    # A class that derives from a Module of another file has a forward, if nothing else of torch.
-    derived = any(class_is_module(cls) for cls in resolution.scope.classes)
-    if not resolution.usages and not derived and not found and not _imports_any(tree, roots):
-        return PortedFile(source, text, changed=text != original)
+    if not found and not _is_touched(resolution, roots):
+        counted = file_coverage(source, usages, (), table)
+        return PortedFile(source, text, changed=text != original, coverage=counted)
     deep = _deep_expression(source, tree)
     if deep is not None:
-        return PortedFile(source, original, problem=deep, usages=len(resolution.usages))
-    spelling = ImportPlanner(taken=bound_names(tree, resolver), helper_import=helper_import)
+        left = file_coverage(source, usages, (), table, left=True)
+        return PortedFile(source, original, problem=deep, coverage=left)
+    spelling = _import_planner(resolver, tree, text, helper_import)
     spelling.mint = mint
-    spelling.quote = '"' if text.count('"') > text.count("'") else "'"
     context = _context(resolver, resolution, spelling, text)
     context.input_shapes = dict(input_shapes or {})
+    context.snapshots = [("lower", text)] if trace else None
+    context.lowered_names = names
     context.import_findings = found
     try:
         code = run_passes(text, context, passes)
         check_equivalence(text, code, context)
     except cst.CSTValidationError as error:
         spaced = space_keywords(text)
-        if spaced == text:
-            return _left_as_it_is(source, original, context, error)
-        return port_file(
-            resolver,
-            source,
-            helper_import=helper_import,
-            mint=mint,
-            input_shapes=input_shapes,
-            text=spaced,
-            passes=passes,
-        )
+        if spaced != text:
+            return port_file(
+                resolver,
+                source,
+                helper_import=helper_import,
+                mint=mint,
+                input_shapes=input_shapes,
+                text=spaced,
+                passes=passes,
+                trace=trace,
+            )
+        return _left_as_it_is(source, original, context, error, usages)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
-        return _left_as_it_is(source, original, context, error)
-    used = used_helpers(context.ported_tree or ast.parse(code))
-    helpers = [name for name in spelling.helpers if name in used]
-    code = _with_installed(code, context, helper_import, helpers)
+        return _left_as_it_is(source, original, context, error, usages)
+    if resolution.scope.ported and not context.ported and not markers(code) - markers(text):
+        code, helpers, context.generated = original, [], {}  # there is nothing left to be ported
+    else:
+        helpers = _helpers_in(code, context)
+        code = _with_installed(code, context, helper_import, helpers)
+    findings = [_at_source(finding, lowered) for finding in context.findings]
+    reasons = {}
+    if context.snapshots is not None:
+        snapshots = [*context.snapshots, ("helpers", code)]
+        reasons = reasons_of(original, snapshots, usages, table)
     return PortedFile(
         source,
         code,
         changed=code != original,
-        findings=[_at_source(finding, lowered) for finding in context.findings],
-        ported=context.ported,
+        findings=findings,
+        reasons=reasons,
+        coverage=file_coverage(source, usages, findings, table),
         plan=context.plan,
-        usages=len(resolution.usages),
         helpers=helpers,
         generated=context.generated,
     )
 
 
-def _left_as_it_is(source: SourceFile, text: str, context: Context, error: Exception) -> PortedFile:
+def _is_touched(resolution: FileResolution, roots: Collection[str]) -> bool:
+    """Whether there is anything of torch's in a file.
+
+    A class that derives from a Module of another file has a forward, if nothing else.
+    """
+    assert resolution.scope is not None
+    if resolution.usages or any(class_is_module(cls) for cls in resolution.scope.classes):
+        return True
+    return _imports_any(resolution.scope.tree, roots)
+
+
+def markers(text: str) -> set[str]:
+    """The comments that say what is left to do."""
+    return {line.strip() for line in text.split("\n") if line.lstrip().startswith(MARKER)}
+
+
+def _left_as_it_is(
+    source: SourceFile, text: str, context: Context, error: Exception, usages: list[Usage]
+) -> PortedFile:
     reason = f"could not be rewritten safely ({type(error).__name__}: {error})"
     finding = context.flag(None, "MS312", reason, "report this file; it was left as it is")
-    usages = len(context.resolution.usages)
-    return PortedFile(source, text, findings=[finding], usages=usages)
+    left = file_coverage(source, usages, (), context.table, left=True)
+    return PortedFile(source, text, findings=[finding], coverage=left)
+
+
+def _names_read(tree: ast.Module) -> frozenset[str]:
+    read = nodes_of(tree, ast.Name)
+    return frozenset(node.id for node in read if node.ctx.__class__ is not ast.Store)
 
 
 def _at_source(finding: Finding, lowered: Lowered) -> Finding:
@@ -181,6 +247,12 @@ def _with_installed(code: str, context: Context, helper_import: str, helpers: li
         reason = "tensors of one value take a number's format"
         code = with_helper_import(code, helper_import, helpers, reason)
         helpers.append("formatted_tensors")
+    shown = [("shown_tensors", shows_tensors(context)), ("shown_layers", shows_layers(context))]
+    for name, wanted in shown:
+        if wanted:
+            reason = "tensors and layers are shown as torch shows them"
+            code = with_helper_import(code, helper_import, helpers, reason)
+            helpers.append(name)
     return code
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from migrate.port.local_models import ModelFile
-from migrate.project import SourceFile
+from migrate.project import ReadProblem, SourceFile
+from migrate.project.text import read_bytes
 from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 
 Home = tuple[Path, str]  # the directory, relative to the output, and the import
@@ -75,6 +76,8 @@ def _is_installed_from(root: Path) -> bool:
     described = root / "pyproject.toml"
     if not described.is_file():
         return False
-    return (
-        _PROJECT_TABLE.search(described.read_text(encoding="utf-8", errors="replace")) is not None
-    )
+    try:
+        text = read_bytes(described).decode("utf-8", errors="replace")
+    except ReadProblem:
+        return False
+    return _PROJECT_TABLE.search(text) is not None

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from migrate.analyze.coverage import Coverage
 from migrate.findings import make_finding
 from migrate.port.file import PortedFile
 from migrate.project import ReadProblem, SourceFile
@@ -37,13 +38,17 @@ def port_notebook(source: SourceFile, port: Callable[[str], PortedFile]) -> Port
     before = _with_seams(lines, source.cells)
     ported = port(before)
     ported.findings = [_placed(finding, before, source) for finding in ported.findings]
+    ported.coverage.assumptions = [
+        _placed(assumption, before, source) for assumption in ported.coverage.assumptions
+    ]
     if ported.problem is not None or not ported.changed:
         return replace(ported, text=document, changed=False)
     old, new = _cells_of(before), _cells_of(ported.text)
     if list(old) != list(new):
         reason = "could not be rewritten safely: code would move from one cell to another"
+        left = Coverage(ported.coverage.uses)
         finding = make_finding("MS312", source.path, reason, "report this file; it was left as is")
-        return replace(ported, text=document, changed=False, findings=[finding], ported=0)
+        return replace(ported, text=document, changed=False, findings=[finding], coverage=left)
     changed = {number: new[number] for number in new if new[number] != old[number]}
     return replace(ported, text=_with_sources(document, changed, source.path))
 

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from migrate.analyze.coverage import Coverage
 from migrate.findings import Finding
 from migrate.port.file import PortedFile
 from migrate.project import ReadProblem, SourceFile
@@ -61,8 +62,7 @@ def npu_file(source: SourceFile, text: str | None = None) -> PortedFile:
         new,
         changed=new != text,
         findings=findings,
-        ported=count,
-        usages=count + len(findings),
+        coverage=Coverage(count + len(findings), count),
     )
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from itertools import groupby
 
 import libcst as cst
 
 from migrate.flow.compiled import compiled_in
-from migrate.graph_mode.compiled_functions import CompiledFunctions, compiled_names
 from migrate.lower.run import Lowered, lower
 from migrate.pipeline import Pass
 from migrate.pipeline.context import Context
+from migrate.port.reasons import WALK
 from migrate.resolve import FileResolution, Resolver
 from migrate.rewrite.driver import rewrite_nodes
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.import_planner import HELPERS
 from migrate.syntax.text import module_code
-from migrate.syntax.walk import transform_lazily
 
 
 def run_source_passes(text: str, passes: Sequence[Pass]) -> str:
@@ -49,23 +47,27 @@ def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:
             module = one.run(module, context)
     nodes = [one.run for one in passes if one.unit == "node"]
     module = _walked(module, context, nodes)
+    _keep(context, WALK, module)
     later = [one for one in passes if one.phase in ("graph_mode", "tidy", "emit")]
-    for unit, group in groupby(later, key=lambda one: one.unit):
-        if unit == "module":
-            for one in group:
-                module = one.run(module, context)
-        elif unit == "function":
-            compiled = compiled_names(context)
-            runs = [one.run for one in group]
-            if compiled:
-                module = transform_lazily(module, CompiledFunctions(compiled, runs, context))
+    for one in later:
+        if one.unit == "module":
+            module = one.run(module, context)
+            _keep(context, one.name, module)
     code = finished = module_code(module)
     for one in passes:
         if one.unit == "text":
             code = one.run(code, text)
+            if context.snapshots is not None:
+                context.snapshots.append((one.name, code))
     if code != finished:
         context.ported_tree = None  # its lines are no longer those of the text
     return code
+
+
+def _keep(context: Context, name: str, module: cst.Module) -> None:
+    """The text after a pass, where a report wants to know who wrote a line."""
+    if context.snapshots is not None:
+        context.snapshots.append((name, module.code))
 
 
 def _walked(

@@ -9,12 +9,14 @@ from functools import partial
 from pathlib import Path
 
 from migrate.collection import no_collection
+from migrate.emit.bundle import HEADER
 from migrate.errors import describe
 from migrate.findings import make_finding
 from migrate.port.file import PortedFile, port_file, unported_file
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve import Resolver
 from migrate.resolve.torch_reach import TorchReach
+from migrate.syntax.import_planner import HELPER_MODULE
 from migrate.table import Table, TableError
 
 # What is known of modules grows with a tree; beyond so many lines it is forgotten and learnt again.
@@ -31,6 +33,7 @@ class Options:
     jobs: int = 0
     output: Path | None = None  # what lies below it is not copied along
     in_place: bool = False  # nothing is copied along
+    trace: bool = False  # say what stands behind each changed line, for a report
     models: Path | None = None  # torchvision's model files, to be ported along
 
 
@@ -59,6 +62,8 @@ class Porter:
             gc.collect()
         if not self._everything and not self._reach.concerns(source):
             return unported_file(source)
+        if _is_helper_module(source):
+            return unported_file(source)
         return _port_alone(
             source,
             partial(
@@ -68,8 +73,19 @@ class Porter:
                 helper_import=helper_import,
                 mint=self._options.mint,
                 input_shapes=self._options.input_shapes,
+                trace=self._options.trace,
             ),
         )
+
+
+def _is_helper_module(source: SourceFile) -> bool:
+    """Whether an earlier port made the file: its helpers are MindSpore's all through."""
+    if source.module.rpartition(".")[2] != HELPER_MODULE:
+        return False
+    try:
+        return source.read().startswith(HEADER)
+    except ReadProblem:
+        return False
 
 
 def _port_alone(source: SourceFile, port: Callable[..., PortedFile]) -> PortedFile:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from migrate.analyze.coverage import Coverage
 from migrate.emit.bundle import helper_module
-from migrate.emit.existing_helpers import existing_helpers
+from migrate.emit.existing_helpers import existing_helpers, with_helpers
 from migrate.errors import RequestError
 from migrate.findings import Finding
-from migrate.plan.project_flags import formats_values, looks_for_nan
+from migrate.flow.project_flags import formats_values
 from migrate.port.file import PortedFile
 from migrate.port.helper_location import helper_locations
 from migrate.port.layout import helper_place, other_files
 from migrate.port.layout import places as places_in_output
 from migrate.port.local_models import is_edited, with_local_models
 from migrate.port.porter import Options, Porter
+from migrate.port.variants import with_variants
 from migrate.project import Project, SourceFile
 from migrate.syntax.import_planner import HELPER_MODULE
 from migrate.table import Table
@@ -45,13 +48,24 @@ class PortedTree:
         return [*self.skipped, *broken, *own]
 
     @property
+    def coverage(self) -> Coverage:
+        """The counts of all files together."""
+        return sum((ported.coverage for ported in self.files.values()), Coverage())
+
+    @property
     def added(self) -> dict[Path, str]:
         """Files that no source corresponds to: helper modules and launch scripts."""
         return self.helpers | self.scaffold
 
 
-def port_tree(paths: list[Path], project: Project, table: Table, options: Options) -> PortedTree:
-    """Port every file of the project; nothing is written."""
+def port_tree(
+    paths: list[Path],
+    project: Project,
+    table: Table,
+    options: Options,
+    done: Callable[[int], None] | None = None,
+) -> PortedTree:
+    """Port every file of the project; nothing is written. `done` is told how many files are."""
     result = PortedTree(skipped=list(project.skipped))
     places = dict(places_in_output(paths, project.files))
     homes = helper_locations(project.files, places, paths)
@@ -60,11 +74,12 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
         places = dict(places_in_output(paths, project.files))
         homes = helper_locations(project.files, places, paths)
     _refuse_clashes(places)
-    if looks_for_nan(project) and not options.mint:  # it is the CPU's kernels that swallow NaN
-        table = Table(table.folder, version=table.version, keep_nan=True)
+    if not options.mint:  # the CPU's kernels swallow NaN, and mint's norms count batches
+        table = with_variants(table, project)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
     work = [(source, homes[source][1]) for source in project.files]
-    for source, ported in zip(project.files, _port_all(work, project, table, options), strict=True):
+    all_ported = _port_all(work, project, table, options, done)
+    for source, ported in zip(project.files, all_ported, strict=True):
         target, home = places[source], homes[source][0]
         ported.changed = ported.changed or is_edited(source, ported.text)
         result.files[target] = ported
@@ -87,7 +102,13 @@ def port_tree(paths: list[Path], project: Project, table: Table, options: Option
         generated = {**earlier_pieces, **generated}
         if formats_values(project):
             names["formatted_tensors"] = None
-        result.helpers[module] = helper_module(list(names), generated, mint)
+        text = helper_module(list(names), generated, mint)
+        before = result.files.get(module)
+        if before is None:
+            result.helpers[module] = text
+        elif before.problem is None:  # the sources were ported before
+            before.text = with_helpers(before.text, text)
+            before.changed = before.text != before.source.read()
     if options.in_place:
         return result
     reported = {finding.path for finding in result.skipped}
@@ -110,12 +131,16 @@ def _refuse_clashes(places: dict[SourceFile, Path]) -> None:
 
 
 def _port_all(
-    work: list[tuple[SourceFile, str]], project: Project, table: Table, options: Options
+    work: list[tuple[SourceFile, str]],
+    project: Project,
+    table: Table,
+    options: Options,
+    done: Callable[[int], None] | None,
 ) -> list[PortedFile]:
     """In this process, and in fresh ones beside it when there is enough to do."""
     jobs = options.jobs or (min(2, os.cpu_count() or 1) if len(work) >= _MANY else 1)
     if jobs == 1 or len(work) < 2:
-        return _port_some(work, project, table, options)
+        return _port_some(work, project, table, options, done)
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -124,12 +149,14 @@ def _port_all(
     size = -(-len(work) // jobs)
     parts = [work[start : start + size] for start in range(0, len(work), size)]
     # What was read stays here.
-    fresh = Table(table.folder, version=table.version, keep_nan=table.keep_nan)
+    fresh = Table(table.folder, version=table.version, variants=table.variants)
     # Packed before this process goes to work, because work adds to what the project knows.
     packed = [pickle.dumps((part, project, fresh, options)) for part in parts[1:]]
     with ProcessPoolExecutor(len(packed), mp_context=get_context("spawn")) as pool:
         futures = [pool.submit(_port_packed, part) for part in packed]
-        first = _port_some(parts[0], project, table, options)
+        # The others go on beside it, at the same pace.
+        told = (lambda count: done(count * jobs)) if done else None
+        first = _port_some(parts[0], project, table, options, told)
         return [*first, *(ported for future in futures for ported in future.result())]
 
 
@@ -138,7 +165,16 @@ def _port_packed(part: bytes) -> list[PortedFile]:
 
 
 def _port_some(
-    work: list[tuple[SourceFile, str]], project: Project, table: Table, options: Options
+    work: list[tuple[SourceFile, str]],
+    project: Project,
+    table: Table,
+    options: Options,
+    done: Callable[[int], None] | None = None,
 ) -> list[PortedFile]:
     porter = Porter(project, table, options)
-    return [porter.port(source, line) for source, line in work]
+    ported = []
+    for number, (source, line) in enumerate(work, 1):
+        ported.append(porter.port(source, line))
+        if done is not None:
+            done(number)
+    return ported

@@ -67,7 +67,7 @@ def _operator(row: Operator, wanted: str, mode: str, width: int) -> list[Text]:
     how = Text(row.status, style=STATUS_STYLES[row.status])
     if row.troubled and row.status not in ("missing", "risky", "unlisted"):
         how.append(f" -{row.troubled}", style="red")
-    target = row.target or "-"
+    target = words.target(row) or "-"
     name = row.api
     if width < _FULL:
         name, target = words.short(name), words.short(target)

@@ -6,15 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from migrate import __version__
 from migrate.analyze.groups import GROUPS
 from migrate.analyze.model import LEVELS, Analysis, Operator, Place
+from migrate.envelope import envelope
 from migrate.findings import Finding
 from migrate.report import words
 from migrate.table.entry import VERSIONS
-
-SCHEMA = "ms-migrate/analyze"
-VERSION = 1
 
 
 def render(analysis: Analysis) -> str:
@@ -33,10 +30,7 @@ def _lines(value: Any) -> str:
 def document(analysis: Analysis) -> dict[str, Any]:
     """Lists are complete and sorted; `min_status` leaves out rows, never totals."""
     least = LEVELS.index(analysis.options.min_status)
-    return {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "tool": f"ms-migrate {__version__}",
+    body = {
         "options": {
             "device": analysis.options.device or "all",
             "mode": analysis.options.mode,
@@ -53,6 +47,10 @@ def document(analysis: Analysis) -> dict[str, Any]:
             "by_status": analysis.by_status,
             "unknown_receivers": words.unknown_uses(analysis),
             "skipped": len(analysis.skipped),
+            "measured": analysis.coverage.measured if analysis.coverage else None,
+            "assumed": analysis.coverage.assumed if analysis.coverage else None,
+            "open": analysis.open_items if analysis.coverage else None,
+            "not_shown": analysis.hidden,
             "text": words.summary(analysis),
         },
         "operators": [
@@ -85,8 +83,30 @@ def document(analysis: Analysis) -> dict[str, Any]:
             }
             for action in analysis.actions
         ],
+        "files": [
+            {
+                "path": row.path,
+                "uses": row.coverage.uses,
+                "ported": row.coverage.ported,
+                "assumed": row.coverage.assumed,
+                "open": row.open_items,
+            }
+            for row in analysis.by_file
+        ],
+        "assumptions": [
+            {
+                "path": str(one.path),
+                "line": one.line,
+                "api": one.api,
+                "assumption": one.what,
+                "check": one.check,
+                **({"cell": one.cell} if one.cell else {}),
+            }
+            for one in (analysis.coverage.assumptions if analysis.coverage else ())
+        ],
         "skipped": [_finding(finding) for finding in analysis.skipped],
     }
+    return envelope("analyze", body, exit_code=analysis.exit_code)
 
 
 def _operator(row: Operator, analysis: Analysis) -> dict[str, Any]:

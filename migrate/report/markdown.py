@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from migrate.analyze.model import Action, Analysis
+from migrate.printable import printable
 from migrate.report import words
 
 _PLACES = 12  # a ticket wants to be read; the JSON has them all
@@ -35,7 +36,7 @@ def _operators(analysis: Analysis) -> list[str]:
     table = [
         [
             _code(row.api),
-            _code(row.target) if row.target else "-",
+            _code(words.target(row)) if row.target else "-",
             row.status + (f" (-{row.troubled})" if row.troubled else ""),
             *words.modes(row),
             words.device(row, wanted),
@@ -88,12 +89,14 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _code(text: str) -> str:
     """Code with a fence longer than any backtick run in it; a bar would end the cell."""
+    text = printable(text, keep="")
     fence = "``" if "`" in text else "`"
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}".replace("|", "\\|")
 
 
 def _plain(text: str) -> str:
+    text = printable(text, keep="")
     for mark in ("\\", "*", "_", "<", "|", "[", "]"):
         text = text.replace(mark, "\\" + mark)
     return text

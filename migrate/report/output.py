@@ -13,13 +13,13 @@ from rich.console import Console
 
 from migrate.errors import RequestError
 from migrate.files.atomic import write_text
-from migrate.report.style import PIPE_WIDTH, make_console
+from migrate.report.style import PIPE_WIDTH, colored_pipe, make_console
 
 
 @contextmanager
 def screen() -> Iterator[Console]:
     """Standard output; into a pipe without the blanks that pad a table's last column."""
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() or colored_pipe():
         yield make_console()
         return
     buffer = io.StringIO()
@@ -35,6 +35,23 @@ def plain_console(buffer: io.StringIO, width: int = PIPE_WIDTH) -> Console:
 
 def trimmed(text: str) -> str:
     return "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+def check_file(path: Path | str | None) -> None:
+    """Refuse a report's place before the work begins: minutes later it would be lost."""
+    if not path:
+        return
+    place = Path(path)
+    if place.is_dir():
+        raise RequestError("is a directory", where=str(path), next_step="give a file name")
+    if not place.resolve().parent.is_dir():
+        raise RequestError(
+            "its directory does not exist", where=str(path), next_step="create the directory first"
+        )
+    if not os.access(place.resolve().parent, os.W_OK):
+        raise RequestError(
+            "its directory may not be written", where=str(path), next_step="give another path"
+        )
 
 
 def write_file(path: Path, text: str) -> None:

@@ -11,8 +11,9 @@ from math import ceil, floor, inf, isfinite, log10
 from migrate.parity.judge.tolerance import Judgement
 
 _WIDTH, _HEIGHT = 1160, 330
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 8, 12, 30
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 8, 12, 30
 _LEAST = 1e-9
+_TOP_OF_FLOORS = 1e-2
 _LETTER = 6.3  # the width of a letter, about
 
 
@@ -50,7 +51,8 @@ def draw(points: list[Point], factor: float, first: str, *, fixed: bool, what: s
         x, y = scale.x(index), scale.y(point.error)
         parts.append(
             f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{6 if here else size:.1f}" '
-            f'data-key="{escape(point.key)}"><title>{escape(_label(point))}</title></circle>'
+            f'tabindex="0" data-key="{escape(point.key)}">'
+            f"<title>{escape(_label(point))}</title></circle>"
         )
         if here:
             labelled = True
@@ -63,10 +65,26 @@ def draw(points: list[Point], factor: float, first: str, *, fixed: bool, what: s
     if not fixed:
         legend += f"; line: noise floor; shaded: allowed ({factor:g} times the floor)"
     return (
-        f'<figure style="margin:0"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(what)}">{"".join(parts)}</svg>'
+        f'<figure><div class="paper"><svg viewBox="0 0 {_WIDTH} {_HEIGHT + 14}" role="img" '
+        f'aria-label="{escape(what)}">{"".join(parts)}{_titles()}</svg></div>'
         f'<div class="said dim">{escape(legend)}</div></figure>'
     )
+
+
+def _titles() -> str:
+    """What the axes are."""
+    middle = (_HEIGHT - _BOTTOM + _TOP) / 2
+    return (
+        f'<text class="axis" transform="rotate(-90)" x="{-middle:.1f}" y="14" '
+        f'text-anchor="middle">relative error</text>'
+        f'<text class="axis" x="{_WIDTH - _RIGHT}" y="{_HEIGHT + 8}" text-anchor="end">'
+        "in the order of the network</text>"
+    )
+
+
+def _plain(point: Point) -> bool:
+    """Whether its error says something: that of a value which is nearly zero does not."""
+    return isfinite(point.error) and (not point.judgement.ok or point.judgement.floor < 1)
 
 
 class _Scale:
@@ -74,7 +92,11 @@ class _Scale:
 
     def __init__(self, points: list[Point], factor: float) -> None:
         floors = [point.judgement.floor for point in points]
-        finite = [p.error for p in points if isfinite(p.error)] + [f * factor for f in floors]
+        errors = [point.error for point in points if isfinite(point.error)]
+        # A gradient that is zero (a bias before BatchNorm) has a floor of any size, and would
+        # flatten all others: no floor lifts the top of the paper far above the errors.
+        highest = max(_TOP_OF_FLOORS, 10 * max((p.error for p in points if _plain(p)), default=0))
+        finite = [min(value, highest) for value in (*errors, *(f * factor for f in floors))]
         self.top = 10.0 ** ceil(log10(max([*finite, 1e-6])))
         least = min([v for v in [*finite, *floors] if v > _LEAST] or [1e-8])
         self.low = min(10.0 ** floor(log10(least)), self.top / 100)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrate.parity.judge import source_files
 from migrate.parity.judge.compare import STAGES, Comparison, Row
-from migrate.report import parity_chart, parity_tree
+from migrate.report import loss_chart, parity_chart, parity_tree
 from migrate.report.output import write_file
 from migrate.report.parity_chart import Point
 from migrate.report.parity_style import SCRIPT, STYLE
@@ -51,6 +51,9 @@ def render(report: Report) -> str:
         body.append(f"<h2>{escape(mode)} mode could not run</h2><pre>{escape(failure)}</pre>")
     culprit = report.diagnosis.path if report.diagnosis else ""
     watched = next((c for c in report.comparisons if c.layers), None)
+    for comparison in report.comparisons:
+        if curves := loss_chart.draw(comparison):
+            body.append(f"<h2>Loss, {escape(comparison.mode)} mode</h2>{curves}")
     body.append(_charts(report, watched, culprit))
     if watched is not None:
         body.append("<h2>Modules</h2>")

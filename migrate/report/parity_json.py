@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from migrate.envelope import as_text, envelope
 from migrate.parity.judge.compare import STAGES, Comparison, Row
 from migrate.parity.judge.tolerance import Judgement
 
 if TYPE_CHECKING:
     from migrate.parity.check import Report
 
-VERSION = 1
 _VERDICTS = {0: "parity", 1: "diverges", 2: "could not run"}
 
 
 def render(report: Report) -> str:
-    return json.dumps(as_data(report), indent=2, allow_nan=False)
+    return as_text(as_data(report)).rstrip("\n")
 
 
 def as_data(report: Report) -> dict[str, Any]:
@@ -26,9 +25,7 @@ def as_data(report: Report) -> dict[str, Any]:
     diagnosis = None
     if report.diagnosis is not None:
         diagnosis = {**asdict(report.diagnosis), "text": report.diagnosis.text}
-    return {
-        "format": "ms-migrate parity",
-        "version": VERSION,
+    body = {
         "verdict": _VERDICTS[report.exit_code],
         "torch": report.torch,
         "mindspore": report.mindspore,
@@ -41,6 +38,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "seconds": round(report.seconds, 3),
         "workers": [asdict(side) for side in report.sides],
     }
+    return envelope("parity", body, exit_code=report.exit_code)
 
 
 def _mode(comparison: Comparison) -> dict[str, Any]:

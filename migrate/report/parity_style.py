@@ -32,6 +32,10 @@ svg .floor { fill: none; stroke: var(--floor); stroke-width: 1.5; }
 svg .allowed { fill: var(--shade); }
 svg circle.good { fill: var(--good); } svg circle.bad { fill: var(--bad); }
 svg circle:hover { stroke: var(--text); stroke-width: 2; cursor: pointer; }
+figure { margin: 0; } .paper { overflow-x: auto; }
+@media (max-width: 42rem) { svg { min-width: 46rem; } svg text, svg .first { font-size: 19px; } }
+svg .ours { fill: none; stroke: var(--good); stroke-width: 3; }
+svg .theirs { fill: none; stroke: var(--floor); stroke-width: 3; stroke-dasharray: 7 5; }
 svg .first { fill: var(--bad); font-weight: 600; font-size: 14px; }
 .said { min-height: 1.5rem; font-size: .92rem; }
 .scroll { overflow: auto; max-height: 34rem; border: 1px solid var(--line); border-radius: .4rem;
@@ -88,14 +92,16 @@ for (const table of document.querySelectorAll('table.wide')) {
 for (const dot of document.querySelectorAll('svg circle')) {
   const said = dot.closest('figure')?.querySelector('.said');
   const text = dot.querySelector('title').textContent;
-  if (said) dot.addEventListener('mouseenter', () => { said.textContent = text; });
-  dot.addEventListener('click', () => {
+  const tell = () => { said.textContent = text; };
+  if (said) { dot.addEventListener('mouseenter', tell); dot.addEventListener('focus', tell); }
+  dot.addEventListener('keydown', event => { if (event.key === 'Enter') dot.onclick(); });
+  dot.onclick = () => {
     const row = document.querySelector(`tr[data-key="${CSS.escape(dot.dataset.key)}"]`);
     if (!row) return;
     row.closest('details').open = true;
     for (const old of document.querySelectorAll('tr.here')) old.classList.remove('here');
     row.classList.add('here');
     row.scrollIntoView({block: 'center'});
-  });
+  };
 }
 """

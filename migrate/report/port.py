@@ -3,39 +3,55 @@
 from __future__ import annotations
 
 import io
-import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from migrate import __version__
-from migrate.findings import in_order
+from migrate.envelope import as_text, envelope
+from migrate.findings import Finding, in_order
 from migrate.port.tree import PortedTree
 from migrate.printable import printable
+from migrate.report import github
+from migrate.report.coverage_words import covered, listed_assumptions, open_items
 
 
-def summary(tree: PortedTree, form: str, output: Path | None) -> str:
-    return _json(tree, output) if form == "json" else _text(tree, output)
+class Shown(NamedTuple):
+    """What counts of a port's findings, what was left out of them, and the exit code."""
+
+    findings: Sequence[Finding]
+    hidden: str = ""
+    exit_code: int = 0
+    assumptions: bool = False  # list them
+
+
+def summary(tree: PortedTree, form: str, output: Path | None, shown: Shown | None = None) -> str:
+    shown = shown or Shown(in_order(tree.findings))
+    if form == "json":
+        return _json(tree, output, shown)
+    if form == "github":
+        return github.render(shown.findings, _line(tree, output, shown))
+    return _text(tree, output, shown)
 
 
 def _numbers(tree: PortedTree) -> dict[str, Any]:
     files = list(tree.files.values())
-    usages = sum(ported.usages for ported in files)
-    done = sum(ported.ported for ported in files)
+    counted = tree.coverage
     return {
         "files": len(files),
         "changed": sum(ported.changed for ported in files),
-        "usages": usages,
-        "ported": min(done, usages),
-        "share": round(min(done, usages) / usages, 4) if usages else 1.0,
+        "usages": counted.uses,
+        "ported": counted.ported,
+        "measured": counted.measured,
+        "assumed": counted.assumed,
+        "share": round(counted.share, 4),
+        "open": len(in_order(tree.findings)),
         "helpers": len(tree.helpers),
         "copied": len(tree.copies),
     }
 
 
-def _json(tree: PortedTree, output: Path | None) -> str:
-    document = {
-        "schema": "ms-migrate/port/1",
-        "version": __version__,
+def _json(tree: PortedTree, output: Path | None, shown: Shown) -> str:
+    body = {
         "output": str(output) if output else None,
         "summary": _numbers(tree),
         "files": [
@@ -60,32 +76,51 @@ def _json(tree: PortedTree, output: Path | None) -> str:
                 "message": finding.message,
                 "next_step": finding.next_step,
             }
-            for finding in in_order(tree.findings)
+            for finding in shown.findings
         ],
+        "assumptions": [
+            {
+                "path": str(one.path),
+                "line": one.line,
+                "api": one.api,
+                "assumption": one.what,
+                "check": one.check,
+                **({"cell": one.cell} if one.cell else {}),
+            }
+            for one in tree.coverage.assumptions
+        ],
+        "not_shown": shown.hidden,
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return as_text(envelope("port", body, exit_code=shown.exit_code))
 
 
-def _text(tree: PortedTree, output: Path | None) -> str:
-    numbers = _numbers(tree)
+def _text(tree: PortedTree, output: Path | None, shown: Shown) -> str:
     stream = io.StringIO()
-    for finding in in_order(tree.findings):
+    for finding in shown.findings:
         stream.write(f"{finding.where}: {finding.code} {finding.message}\n")
         if finding.next_step:
             stream.write(f"    {finding.next_step}\n")
-    left = len(tree.findings)
-    if left:
+    if shown.findings:
         stream.write("\n")
+    if shown.assumptions:
+        stream.write(f"{listed_assumptions(tree.coverage)}\n")
+    return printable(stream.getvalue() + _line(tree, output, shown) + "\n")
+
+
+def _line(tree: PortedTree, output: Path | None, shown: Shown) -> str:
+    """The one line that says how far it got."""
+    numbers = _numbers(tree)
+    stream = io.StringIO()
+    left = len(shown.findings)
     place = f" to {output}" if output else ""
-    share = f"{numbers['share']:.1%}".replace("100.0%", "100%")
-    stream.write(
-        f"{numbers['files']} file{'s' * (numbers['files'] != 1)}{place}: "
-        f"{numbers['ported']} of {numbers['usages']} torch usages ported ({share})"
-    )
+    files = f"{numbers['files']} file{'s' * (numbers['files'] != 1)}"
+    stream.write(f"{files}{place}: {covered(tree.coverage)}")
     if tree.helpers:
         stream.write(f", helpers in {', '.join(str(path) for path in tree.helpers)}")
     if tree.scaffold:
         scripts = [str(path) for path in tree.scaffold if path.suffix == ".sh"]
         stream.write(f", launched by {', '.join(scripts)}")
-    stream.write(f"; {left} left for you\n" if left else "; nothing left to do\n")
-    return printable(stream.getvalue())
+    stream.write(f"; {open_items(left)}")
+    if shown.hidden:
+        stream.write(f" ({shown.hidden})")
+    return stream.getvalue()

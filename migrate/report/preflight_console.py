@@ -6,17 +6,26 @@ import linecache
 import os
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from migrate.preflight.result import NOT_CHECKED, REFUSALS, Finding, Place, Problem, Report, Run
+from migrate.preflight.result import (
+    NOT_CHECKED,
+    REFUSALS,
+    Finding,
+    Place,
+    Problem,
+    Report,
+    Run,
+    counted,
+)
 
 _RED, _GREEN, _YELLOW, _DIM, _BOLD = "31", "32", "33", "2", "1"
 _MOST_PLACES = 6
 Paint = Callable[[str, str], str]
 
 
-def render(report: Report, *, colour: bool | None = None) -> str:
+def render(report: Report, *, colour: bool | None = None, lines_too: bool = False) -> str:
     """The whole result as text."""
     use = sys.stdout.isatty() and "NO_COLOR" not in os.environ if colour is None else colour
 
@@ -29,7 +38,7 @@ def render(report: Report, *, colour: bool | None = None) -> str:
         "",
     ]
     for run in report.runs:
-        lines += [*_run(run, report, paint), ""]
+        lines += [*_run(run, report, paint), *(_lines(run, report) if lines_too else ()), ""]
     lines += [paint(NOT_CHECKED[0], _DIM)]
     for limit in NOT_CHECKED[1:]:
         wrapped = textwrap.wrap(limit, 96, initial_indent="  - ", subsequent_indent="    ")
@@ -40,8 +49,7 @@ def render(report: Report, *, colour: bool | None = None) -> str:
 def _run(run: Run, report: Report, paint: Paint) -> list[str]:
     code = {"accepted": _GREEN, "refused": _RED, "program failed": _RED}.get(run.verdict, _YELLOW)
     lines = [f"{paint(f'{run.mode} mode', _BOLD)}: {paint(run.verdict, code)}"]
-    kinds = ", ".join(f"{count} {kind}" for kind, count in run.by_kind.items())
-    lines.append(f"  kernels      {kinds or 'none'}")
+    lines.append(f"  kernels      {counted(run.by_kind) or 'none'}")
     if run.peak_bytes:
         lines.append(f"  peak memory  {memory(run.peak_bytes)} on the device")
     for finding in run.findings:
@@ -50,6 +58,15 @@ def _run(run: Run, report: Report, paint: Paint) -> list[str]:
         lines.append("  ended here: nothing after this was checked")
     lines += [paint(f"  note: {note}", _DIM) for note in run.notes]
     return lines
+
+
+def _lines(run: Run, report: Report) -> Iterator[str]:
+    """Every source line that starts kernels, with those of its gradient."""
+    yield "  kernels by source line"
+    for line in run.by_line:
+        yield from _place(line.place, report)
+        gradient = f"; gradient: {counted(line.gradient)}" if line.gradient else ""
+        yield f"      {counted(line.forward) or 'none'}{gradient}"
 
 
 def _finding(finding: Finding, report: Report, paint: Paint) -> list[str]:

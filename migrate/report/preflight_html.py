@@ -6,7 +6,16 @@ from collections import Counter
 from html import escape
 from pathlib import Path
 
-from migrate.preflight.result import NOT_CHECKED, REFUSALS, Finding, Place, Problem, Report, Run
+from migrate.preflight.result import (
+    NOT_CHECKED,
+    REFUSALS,
+    Finding,
+    Place,
+    Problem,
+    Report,
+    Run,
+    counted,
+)
 from migrate.report.html_page import page
 from migrate.report.output import write_file
 from migrate.report.preflight_console import code_at, memory, where
@@ -41,23 +50,24 @@ def _verdict(run: Run) -> str:
 
 
 def _run(run: Run, report: Report) -> str:
-    kinds = ", ".join(f"{count} {kind}" for kind, count in run.by_kind.items()) or "none"
+    kinds = counted(run.by_kind) or "none"
     facts = f"<p>Kernels: {escape(kinds)}. Peak memory: {memory(run.peak_bytes)} on the device.</p>"
     findings = "".join(_finding(finding, report) for finding in run.findings)
     found = f'<ul class="actions">{findings}</ul>' if findings else ""
     ended = "" if run.complete else "<p>Ended here: nothing after this was checked.</p>"
     notes = "".join(f'<p class="dim">{escape(note)}</p>' for note in run.notes)
-    return f"<h2>{run.mode} mode: {_verdict(run)}</h2>{facts}{found}{ended}{notes}{_kernels(run)}"
+    tables = _lines(run, report) + _kernels(run)
+    return f"<h2>{run.mode} mode: {_verdict(run)}</h2>{facts}{found}{ended}{notes}{tables}"
 
 
 def _finding(finding: Finding, report: Report) -> str:
     look = "error" if finding.problem in (*REFUSALS, Problem.FAILED) else "warning"
     side = " (gradient)" if finding.gradient else ""
-    places = "".join(f"<li>{_place(place, report)}</li>" for place in finding.places)
+    places = "".join(f'<p class="where">{_place(place, report)}</p>' for place in finding.places)
     return (
         f'<li class="{look}"><span class="count">{finding.count}</span><div>'
         f"<p><b>{escape(finding.problem)}</b> <code>{escape(finding.operator)}</code>{side}</p>"
-        f'<p>{escape(finding.message)}</p><div class="where"><ul>{places}</ul></div></div></li>'
+        f"<p>{escape(finding.message)}</p>{places}</div></li>"
     )
 
 
@@ -67,6 +77,21 @@ def _place(place: Place, report: Report) -> str:
     if original is not None:
         text += f"<br>from {escape(where(original))} <code>{escape(code_at(original))}</code>"
     return text
+
+
+def _lines(run: Run, report: Report) -> str:
+    """Every source line that starts kernels."""
+    rows = "".join(
+        f"<tr><td>{_place(line.place, report)}</td><td>{escape(counted(line.forward))}</td>"
+        f"<td>{escape(counted(line.gradient))}</td></tr>"
+        for line in run.by_line
+    )
+    return (
+        "<details><summary>Kernels by source line</summary><table><tr><th>line</th>"
+        f"<th>forward</th><th>gradient</th></tr>{rows}</table></details>"
+        if rows
+        else ""
+    )
 
 
 def _kernels(run: Run) -> str:

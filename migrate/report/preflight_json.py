@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any
 
-from migrate.preflight.result import NOT_CHECKED, Finding, Place, Report, Run
-
-VERSION = 1
+from migrate.envelope import as_text, envelope
+from migrate.preflight.result import NOT_CHECKED, Finding, Line, Place, Report, Run
 
 
 def render(report: Report) -> str:
-    return json.dumps(as_data(report), indent=2)
+    return as_text(as_data(report)).rstrip("\n")
 
 
 def as_data(report: Report) -> dict[str, Any]:
     """The whole result as plain data."""
-    return {
-        "format": "ms-migrate preflight",
-        "version": VERSION,
+    body = {
         "subject": report.subject,
         "mindspore": report.version,
         "soc": report.soc,
-        "exit_code": report.exit_code,
         "runs": [_run(run, report) for run in report.runs],
         "not_checked": list(NOT_CHECKED[1:]),
     }
+    return envelope("preflight", body, exit_code=report.exit_code)
 
 
 def _run(run: Run, report: Report) -> dict[str, Any]:
@@ -44,8 +40,17 @@ def _run(run: Run, report: Report) -> dict[str, Any]:
             {"operator": name, "kind": kind, "count": count}
             for (kind, name), count in sorted(names.items())
         ],
+        "lines": [_line(line, report) for line in run.by_line],
         "findings": [_finding(finding, report) for finding in run.findings],
         "notes": run.notes,
+    }
+
+
+def _line(line: Line, report: Report) -> dict[str, Any]:
+    return {
+        **_place(line.place, report),
+        "forward": {str(kind): count for kind, count in sorted(line.forward.items())},
+        "gradient": {str(kind): count for kind, count in sorted(line.gradient.items())},
     }
 
 

@@ -28,3 +28,8 @@ def make_console(*, error: bool = False) -> Console:
     if not stream.isatty() and not os.environ.get("COLUMNS", "").isdigit():
         width = PIPE_WIDTH
     return Console(file=stream, width=width, highlight=False, soft_wrap=False)
+
+
+def colored_pipe() -> bool:
+    """Whether colours are wanted though nobody sees a terminal here (`--color always`)."""
+    return bool(os.environ.get("FORCE_COLOR")) and not os.environ.get("NO_COLOR")

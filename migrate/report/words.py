@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from migrate.analyze.groups import GROUPS
 from migrate.analyze.judge import REFUSED
 from migrate.analyze.model import LEVELS, Action, Analysis, Feature, Operator, Place
 from migrate.printable import printable
+from migrate.report.coverage_words import covered, open_items
 from migrate.resources import folder
 from migrate.table.entry import MODES, PLATFORMS
 from migrate.table.evidence import dry_run
@@ -53,6 +55,11 @@ def members(feature: Feature) -> str:
 
 def heading(feature: Feature) -> str:
     return GROUPS[feature.name]
+
+
+def target(row: Operator) -> str:
+    """The counterpart for a table: the holes of an expression as the dots that people write."""
+    return re.sub(r"\{(\w+)\}", lambda m: "x" if m[1] in ("self", "input") else m[1], row.target)
 
 
 def modes(row: Operator) -> tuple[str, str]:
@@ -118,6 +125,9 @@ def summary(analysis: Analysis) -> str:
     """The one line that tells how much work is left."""
     if not analysis.uses:
         return "Nothing to port: no torch API is used."
+    if analysis.coverage is not None:
+        hidden = f"; {analysis.hidden}" if analysis.hidden else ""
+        return f"{covered(analysis.coverage)}; {open_items(analysis.open_items)}{hidden}."
     manual = analysis.uses - analysis.automatic
     # 100% only when it is true: 999 of 1000 is not all of it.
     percent = int(100 * analysis.share) if manual else 100
@@ -131,16 +141,18 @@ def summary(analysis: Analysis) -> str:
     graph = sum(a.count for a in analysis.actions if a.mode == "graph" and a.severity != "note")
     if graph:
         text += f"; Graph mode needs changes in {count(graph, 'place')}"
+    if analysis.hidden:
+        text += f"; {analysis.hidden}"
     return text + "."
 
 
 def due(analysis: Analysis) -> list[list[Action]]:
     """What someone must act on; actions with the same reason and cure stand together."""
-    return _together(action for action in analysis.actions if action.severity != "note")
+    return _together(action for action in analysis.actions if action.due)
 
 
 def notes(analysis: Analysis) -> list[list[Action]]:
-    return _together(action for action in analysis.actions if action.severity == "note")
+    return _together(action for action in analysis.actions if not action.due)
 
 
 def _together(actions: Iterable[Action]) -> list[list[Action]]:

@@ -213,11 +213,15 @@ def test_json_is_versioned_and_complete(analysis: Analysis) -> None:
         "schema",
         "version",
         "tool",
+        "exit_code",
+        "error",
         "options",
         "summary",
         "operators",
         "features",
         "actions",
+        "files",
+        "assumptions",
         "skipped",
     ]
     assert document["summary"]["share"] == round(9 / 13, 4)

@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 
 from migrate.errors import RequestError
+from migrate.files.plain import read_plain
 from migrate.parity.request import inputs, losses, optimizers, target
 from migrate.parity.request.limits import FACTOR, Tolerance
 from migrate.parity.request.plan import Plan
+from migrate.parity.request.target_names import check_name
 
 
 def add_step_options(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +95,7 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
         metavar="GIB",
         help="memory that the processes of a worker may use (default: 9/10 of the machine)",
     )
-    machine.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    machine.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
 def add_tolerance_options(parser: argparse.ArgumentParser) -> None:
@@ -167,6 +169,8 @@ def make_tolerance(options: argparse.Namespace, amp: str) -> Tolerance:
 def check_target(text: str) -> str:
     """Refuse a target that cannot be right before any worker is started; files become absolute."""
     found = target.parse(text)
+    if found.is_file:
+        check_name(Path(found.where), found.name)
     return f"{found.where}:{found.name}{found.call}"
 
 
@@ -175,13 +179,13 @@ def read_renames(path: str | None) -> dict[str, str]:
     if not path:
         return {}
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_plain(Path(path), 50_000_000).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"cannot read this map ({error})", where=path) from error
     if text.lstrip().startswith("{"):
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RequestError(f"is not JSON ({error})", where=path) from error
         if not all(isinstance(value, str) for value in data.values()):
             raise RequestError("must map names to names", where=path)

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from migrate.errors import RequestError
+from migrate.parity.request.own_packages import put_on_path
 from migrate.project.namespaces import import_place
 
 _SHAPE = re.compile(r"(?P<where>.+?):(?P<name>[^\W\d][\w.]*)\s*(?P<call>\(.*\))?\s*", re.DOTALL)
@@ -119,8 +120,7 @@ def _is_instance_of_layer(found: Any) -> bool:
 
 
 def _import_module(target: Target) -> ModuleType:
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    put_on_path(os.getcwd())
     try:
         return importlib.import_module(target.where)
     except ModuleNotFoundError as error:
@@ -135,8 +135,7 @@ def _import_module(target: Target) -> ModuleType:
 
 def _import_file(path: Path) -> ModuleType:
     folder, name = package_of(path)
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+    put_on_path(folder)
     if "." in name or path.stem == "__init__":
         # A file of a package: import it by its dotted name, else its relative imports fail.
         return importlib.import_module(name)

@@ -137,7 +137,7 @@ def set_state(model: torch.nn.Module, state: Mapping[str, torch.Tensor]) -> None
 
 def load_checkpoint(model: torch.nn.Module, path: str) -> None:
     """Start from a checkpoint instead of fresh weights."""
-    from migrate.weights.torch_files import read_state
+    from migrate.files.torch_checkpoints import read_state
 
     state = {name: torch.from_numpy(array) for name, array in read_state(Path(path)).items()}
     try:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from migrate.errors import RequestError
 from migrate.files.atomic import replacing, write_bytes
+from migrate.files.plain import read_json
 from migrate.parity.workers.shelf import raw
 
 Array: TypeAlias = "npt.NDArray[Any]"
@@ -111,8 +112,8 @@ def read_info(folder: Path, part: str) -> dict[str, Any]:
             next_step="record one with: ms-migrate capture torch TARGET --input SHAPE -o STEP",
         )
     try:
-        info = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+        info = read_json(path)
+    except (OSError, ValueError) as error:
         raise RequestError(f"cannot be read as JSON ({error})", where=str(path)) from error
     if not isinstance(info, dict) or info.get("format") != FORMAT:
         raise RequestError("is not a step recorded by ms-migrate", where=str(path))

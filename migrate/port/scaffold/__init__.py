@@ -21,9 +21,17 @@ _EVALUATES = re.compile(
 )
 
 
-def add_scaffold(tree: PortedTree) -> None:
-    """Add the launcher and the scripts to what will be written."""
-    train, evaluate = choose(tree)
+def add_scaffold(tree: PortedTree) -> str:
+    """Add the launcher and the scripts to what will be written; a remark where there is nothing
+    to launch.
+    """
+    chosen = choose(tree)
+    if chosen is None:
+        return (
+            "no training script was found: no launch scripts are written; name a directory with "
+            "a script that trains when it is run and is not part of a package"
+        )
+    train, evaluate = chosen
     home = train.parent
     texts = {home / SCRIPTS / LAUNCHER: _template("launch.py")}
     # A script that joins its process group only when told so is told so.
@@ -45,9 +53,10 @@ def add_scaffold(tree: PortedTree) -> None:
                 next_step="rename it, or port without --scaffold",
             )
     tree.scaffold |= texts
+    return ""
 
 
-def choose(tree: PortedTree) -> tuple[Path, Path | None]:
+def choose(tree: PortedTree) -> tuple[Path, Path | None] | None:
     """The script that trains, and the one beside it that evaluates, if there is one."""
     runnable = {
         path: ported
@@ -59,11 +68,7 @@ def choose(tree: PortedTree) -> tuple[Path, Path | None]:
         key=lambda path: (-_rank(path, runnable[path]), len(path.parts), str(path)),
     )
     if not ranked:
-        raise RequestError(
-            "no training script was found to write launch scripts for",
-            next_step="name a directory with a script that trains when it is run and is not part "
-            "of a package",
-        )
+        return None
     train = ranked[0]
     evaluators = sorted(
         path

@@ -1,0 +1,1 @@
+"""The command line itself: parsers, configuration files, completion."""

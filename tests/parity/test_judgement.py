@@ -1,0 +1,98 @@
+"""The judgement of one tensor, number by number: which floor counts, and what it says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from migrate.parity.judge.tolerance import Tolerance, judge
+
+ONE = np.ones(4, np.float32)
+UNIT = 4 * 2.0**-23
+
+
+def off(amount: float) -> np.ndarray:
+    """ONE with an error in its first element."""
+    return ONE.astype(np.float64) + np.array([amount, 0, 0, 0])
+
+
+def test_the_ratio_is_the_error_in_units_of_the_floor() -> None:
+    by_distance = judge(ONE, off(3e-3), [1e-3, 1.0], Tolerance(factor=10.0))
+    assert by_distance.ok and by_distance.problem == "" and by_distance.mismatched == 0
+    assert by_distance.ratio == pytest.approx(3.0)
+    assert by_distance.floor == pytest.approx(1e-3 / 2)  # of a truth whose norm is 2
+    by_element = judge(ONE, off(3e-3), [1.0, 1e-3], Tolerance(factor=10.0))
+    assert by_element.ratio == pytest.approx(3.0)
+
+
+def test_the_factor_itself_is_still_allowed() -> None:
+    wrong = np.array([1.0, 0, 0, 0])
+    assert judge(np.zeros(4), wrong, [0.25, 0.25], Tolerance(factor=4.0)).ok
+    found = judge(np.zeros(4), wrong, [0.25, 0.25], Tolerance(factor=3.9))
+    assert not found.ok and found.mismatched == 1
+    assert found.problem == "is 4 times the noise floor away (allowed 3.9)"
+    assert found.floor == 0.0  # relative to nothing
+
+
+def test_a_floor_below_the_units_in_the_last_place_is_raised_to_them() -> None:
+    for floor in (None, [0.0, 0.0], [1e-12, 1e-12]):
+        found = judge(ONE, off(8 * UNIT), floor, Tolerance(factor=5.0))
+        # The distance is 8 units against 1 unit of a norm of 2; one element may be twice as far.
+        assert found.ok and found.ratio == pytest.approx(4.0)
+    spread = judge(ONE, ONE.astype(np.float64) + 6 * UNIT, None, Tolerance(factor=7.0))
+    assert spread.ratio == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize(("amp", "unit"), [("O0", UNIT), ("O1", 2.0**-10), ("O2", 2.0**-10)])
+def test_the_unit_of_a_precision(amp: str, unit: float) -> None:
+    found = judge(ONE, ONE.astype(np.float64) + unit, None, Tolerance(factor=2.0, amp=amp))
+    assert found.ratio == pytest.approx(1.0) and found.floor == pytest.approx(unit)
+
+
+def test_what_an_update_is_known_to_counts_where_it_is_more() -> None:
+    found = judge(ONE, ONE.astype(np.float64) + 0.5, None, Tolerance(factor=2.0), least=0.25)
+    assert found.ratio == pytest.approx(2.0) and found.ok
+    assert judge(ONE, off(UNIT), None, Tolerance(), least=UNIT / 100).ratio == pytest.approx(0.5)
+
+
+def test_shapes() -> None:
+    assert judge(ONE.reshape(4, 1), ONE, None, Tolerance(), same_shape=False).ok
+    found = judge(ONE.reshape(4, 1), ONE, None, Tolerance())
+    assert not found.ok and found.problem == "has shape [4], torch's has [4, 1]"
+    assert found.ratio == math.inf
+    assert not judge(ONE.reshape(2, 2), ONE, None, Tolerance(), same_shape=False).ok
+    empty = judge(np.zeros((0, 3)), np.zeros((0, 3)), None, Tolerance())
+    assert empty.ok and empty.ratio == 0.0
+    missing = judge(ONE, None, None, Tolerance())
+    assert not missing.ok and missing.ratio == math.inf
+    assert missing.problem == "is missing on the MindSpore side"
+
+
+def test_infinities() -> None:
+    other = ONE.copy()
+    other[2:] = np.inf
+    found = judge(ONE, other, [1e9, 1e9], Tolerance())
+    assert not found.ok and found.ratio == math.inf and found.measures is not None
+    assert found.problem == "2 of 4 elements are NaN or infinite on one side only, first at [2]"
+
+
+def test_integers_and_truth_values_are_exact() -> None:
+    truth = np.array([1, 2, 3])
+    assert judge(truth, truth, None, Tolerance(rtol=1.0)).ratio == 0.0
+    found = judge(truth, np.array([1, 5, 4]), [9.0, 9.0], Tolerance(rtol=9.0))
+    assert not found.ok and found.ratio == math.inf and found.mismatched == 2
+    assert found.problem == "2 of 3 elements differ"
+    assert not judge(ONE, ONE.astype(int) + 1, [9.0, 9.0], Tolerance()).ok
+
+
+def test_fixed_bounds() -> None:
+    found = judge(2 * ONE, 2 * off(0.05), [9.0, 9.0], Tolerance(rtol=0.01, atol=0.03))
+    assert not found.ok and found.mismatched == 1
+    assert found.ratio == pytest.approx(0.1 / 0.05)
+    assert found.problem == "1 of 4 elements exceed atol 0.03 + rtol 0.01"
+    assert judge(2 * ONE, 2 * off(0.05), None, Tolerance(rtol=0.05, atol=0.001)).problem == ""
+    assert judge(ONE, ONE, None, Tolerance(rtol=0.0)).ratio == 0.0
+    assert judge(ONE, off(0.2), None, Tolerance(atol=0.25)).ok
+    assert not judge(ONE, off(0.2), None, Tolerance(rtol=0.1)).ok

@@ -1,0 +1,134 @@
+"""The pages in a real browser: sorting, filters, theme, links, widths; hostile names stay text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+from migrate.cli import main
+from tests.report.browser import MISSING, Browser, browser
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = '<img src=x onerror="document.title=1">'
+SOURCE = f"""import torch
+
+
+def f(x: torch.Tensor):
+    "{HOSTILE.replace('"', "'")}</td><script>document.title=2</script>"
+    return torch.nonesuch(x), torch.cat([x, x], dim=1)  # </script>
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Browser]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    source = folder / "src"
+    source.mkdir()
+    (source / f"{HOSTILE}.py").write_text(SOURCE)
+    for name in ("lenet.py", "losses.py", "train.py"):
+        (source / name).write_bytes((ROOT / "reference_pt" / name).read_bytes())
+    made = {name: folder / f"{name}.html" for name in ("analyze", "port")}
+    main(["analyze", str(source), "-o", str(made["analyze"]), "-q"])
+    main(["port", str(source), "--check", "--report", str(made["port"]), "-q"])
+    return made
+
+
+@pytest.mark.parametrize("name", ["analyze", "port"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_stands_alone(name: str, width: int, page: Browser, pages: dict[str, Path]) -> None:
+    page.log("browser")
+    page.requests()
+    page.open(pages[name], width)
+    assert [entry["message"] for entry in page.log("browser")] == []
+    asked = page.requests()
+    assert asked
+    assert [url for url in asked if not url.startswith("file:")] == []
+    # Nothing but tables, which scroll by themselves, is wider than the window.
+    assert page.run("return document.documentElement.scrollWidth") <= width
+    assert "MindSpore" in page.run("return document.title")
+    assert page.run("return document.querySelectorAll('img').length") == 0
+    assert HOSTILE in page.run("return document.body.textContent")
+    assert pages[name].stat().st_size < 300_000
+
+
+def test_sorting(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["analyze"])
+    script = (
+        "const head = document.querySelectorAll('#files th')[1];"
+        "head.querySelector('button').click();"
+        "return [head.getAttribute('aria-sort'), [...document.querySelectorAll("
+        "'#files tbody tr')].map(row => parseInt(row.cells[1].textContent))]"
+    )
+    order, first = page.run(script)
+    assert (order, first) == ("descending", sorted(first, reverse=True))
+    order, second = page.run(script)
+    assert (order, second) == ("ascending", sorted(first))
+    assert len(set(first)) > 1
+
+
+BOX = """document.querySelector('[data-rows="#operators tbody tr"]')"""
+
+
+def test_filters(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["analyze"])
+    shown = "return [...document.querySelectorAll('#operators tbody tr')].filter(r => !r.hidden)"
+    everything = page.run(f"{shown}.length")
+    page.run(
+        f"const box = {BOX}.querySelector('[type=search]'); box.value = 'relu';"
+        "box.dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+    names = page.run(f"{shown}.map(r => r.cells[0].textContent)")
+    assert 0 < len(names) < everything
+    assert all("relu" in name.lower() for name in names)
+    page.run(
+        f"{BOX}.querySelector('[type=search]').value = '';"
+        f"{BOX}.querySelector('[data-kind=supported]').click()"
+    )
+    assert page.run(f"{shown}.filter(r => r.dataset.kind == 'supported').length") == 0
+    assert page.run(f"{shown}.length") > 0
+
+
+def test_theme_and_keyboard(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["port"])
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    before = page.run(colour)
+    page.run("document.getElementById('theme').click()")
+    assert page.run(colour) != before
+    controls = "[...document.querySelectorAll('button, a, input, summary')]"
+    assert page.run(f"return {controls}.every(one => one.tabIndex >= 0)")
+
+
+def test_the_port_is_shown_beside_the_source(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["port"])
+    rows = page.run(
+        "return [...document.querySelectorAll('.diff tr')].map(r => "
+        "[...r.cells].map(c => c.textContent))"
+    )
+    changed = {(row[1].strip(), row[3].strip()): row[4] for row in rows if len(row) == 5}
+    pair = ("class LeNet5(nn.Module):", "class LeNet5(nn.Cell):")
+    assert "torch.nn.Module" in changed[pair]
+    assert any("torch.cat" in old and "row torch.cat" in why for (old, _), why in changed.items())
+    assert any("ops.cat" in new for _, new in changed)
+    said = page.run("return [...document.querySelectorAll('tr.said')].map(r => r.textContent)")
+    assert any("MS303" in text and "torch.nonesuch" in text for text in said)
+    missing = "!document.querySelector(a.getAttribute('href'))"
+    anchors = """[...document.querySelectorAll('a[href^="#"]')]"""
+    assert page.run(f"return {anchors}.filter(a => {missing}).length") == 0
+
+
+def test_links_lead_to_sources(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["analyze"])
+    links = page.run("return [...document.querySelectorAll('#files a')].map(a => a.href)")
+    assert links
+    assert all(Path(unquote(urlparse(link).path)).is_file() for link in links)
