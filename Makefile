@@ -8,8 +8,8 @@ STAMP  := $(VENV)/.stamp
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format zoo hunt verify bench structure snapshot metamorphic fuzz limits \
-  coverage docs clean
+.PHONY: help venv demo test lint format zoo zoo-ascend hunt verify bench structure snapshot metamorphic fuzz limits \
+  mutation coverage flagship docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ $(STAMP): constraints.txt setup.cfg pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints.txt setuptools wheel
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation \
-	  --constraint constraints.txt --editable '.[run,vision,dev]'
+	  --constraint constraints.txt --editable '.[run,vision,mcp,dev]'
 	@touch $@
 	@echo "make: $(VENV) is ready; call the tool as $(BIN)/ms-migrate"
 
@@ -53,8 +53,14 @@ zoo: $(STAMP) ## port torchvision's models and compare one step of each (long)
 	@test -e tests/zoo/run.py || { echo "make: the porter is not in this version yet"; exit 2; }
 	@$(BIN)/python tests/zoo/run.py
 
+zoo-ascend: $(STAMP) ## preflight a step of each of torchvision's models, without a device (long)
+	@$(BIN)/python tests/zoo/ascend.py
+
 hunt: $(STAMP) ## run the idioms in torch, PyNative and Graph mode and compare (long)
 	@$(BIN)/python -m tests.hunt --jobs $(JOBS) --write
+
+flagship: $(STAMP) ## run five training programs in every setting beside torch, and write docs/results/flagship.md (long)
+	@$(BIN)/python -m tests.training.flagship_matrix --write
 
 verify: $(STAMP) ## run the mapping rows against torch's operator databases (long)
 	@test -e migrate/verify || { echo "make: verify is not in this version yet"; exit 2; }
@@ -82,6 +88,17 @@ coverage: $(STAMP) ## run the tests under coverage and report the lines they mis
 	@$(BIN)/coverage run -m pytest
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
+
+# A copy is changed, never the checkout; what mutmut needs stays out of the pinned environment.
+MUTATION := $(VENV)/mutation
+mutation: $(STAMP) ## change five modules place by place: which changes does no test notice? (long)
+	@test -d $(MUTATION)/tool || $(BIN)/python -m pip install --quiet --no-deps \
+	  --target $(MUTATION)/tool mutmut==3.8.1 click setproctitle textual toml
+	@mkdir -p $(MUTATION)/copy
+	@cp -r migrate mappings reference_pt ported_ms tests setup.cfg pyproject.toml constraints.txt \
+	  $(MUTATION)/copy
+	@cd $(MUTATION)/copy && nice env PYTHONPATH=../tool $(abspath $(BIN))/python -m mutmut run
+	@$(BIN)/python -m tests.mutation $(MUTATION)/copy/mutants
 
 docs: $(STAMP) ## write the outputs that the READMEs show anew
 	@$(BIN)/python tests/test_readme.py

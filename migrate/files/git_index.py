@@ -14,9 +14,14 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from migrate.files.plain import open_plain, read_plain
+
 _OBJECT_FORMAT = re.compile(r"^\s*objectformat\s*=\s*sha256\s*$", re.IGNORECASE | re.MULTILINE)
 _ENTRY = struct.Struct(">10I")
+# With one of these, git writes the line ends of Windows where the object has those of Unix.
+_CONVERTS = re.compile(rb"^\s*(autocrlf\s*=\s*true|eol\s*=\s*crlf)\s*$|\beol=crlf\b", re.I | re.M)
 _LONGEST_INDEX = 500_000_000  # bytes
+_LONGEST_TEXT = 5_000_000
 _EXTENDED = 0x4000  # an entry flag: two more bytes of flags follow (from version 3 on)
 _MODE_TYPE, _REGULAR = 0o170000, 0o100000
 
@@ -33,6 +38,7 @@ class Repository:
     folder: Path  # its git directory
     digest: str  # sha1 or sha256
     entries: dict[bytes, bytes] = field(default_factory=dict)  # path in the tree -> object id
+    converts: bool = False  # the line ends of objects, when they are checked out
     _objects: list[Path] = field(default_factory=list)
 
     def restores(self, path: Path, content: bytes) -> bool:
@@ -45,8 +51,7 @@ class Repository:
         if wanted is None:
             return False
         same = wanted == self._identify(content)
-        if not same and b"\r\n" in content:
-            # With autocrlf the object has the line ends of Unix, and the checkout ours.
+        if not same and self.converts and content.count(b"\r\n") == content.count(b"\n"):
             same = wanted == self._identify(content.replace(b"\r\n", b"\n"))
         return same and self._has(wanted)
 
@@ -81,9 +86,13 @@ def find_repository(path: Path) -> Repository | None:
         if mark.is_dir():
             return _open(top, mark)
         if mark.is_file():  # a linked working tree or a submodule
-            text = mark.read_text(encoding="utf-8", errors="surrogateescape")
+            try:
+                text = _text(mark)
+                folder = (top / text.removeprefix("gitdir:").strip()).resolve()
+            except (OSError, ValueError) as error:
+                raise UnreadableIndex(f"its .git cannot be read ({error})") from None
             if text.startswith("gitdir:"):
-                return _open(top, (top / text[len("gitdir:") :].strip()).resolve())
+                return _open(top, folder)
     return None
 
 
@@ -91,21 +100,37 @@ def _open(top: Path, folder: Path) -> Repository:
     common = folder
     try:
         if (folder / "commondir").is_file():
-            named = (folder / "commondir").read_text(encoding="utf-8").strip()
-            common = (folder / named).resolve()
-        config = (common / "config").read_text(encoding="utf-8", errors="replace")
+            common = (folder / _text(folder / "commondir").strip()).resolve()
+        config = _text(common / "config")
         digest = "sha256" if _OBJECT_FORMAT.search(config) else "sha1"
         repository = Repository(top, folder, digest)
         repository._objects = _stores(common / "objects")
+        repository.converts = _converts_line_ends(top, common, config)
         index = folder / "index"
         if index.is_file():
-            if index.stat().st_size > _LONGEST_INDEX:
-                raise UnreadableIndex("its index is too large to be one")
             width = 32 if digest == "sha256" else 20
-            repository.entries = parse_index(index.read_bytes(), width)
+            repository.entries = parse_index(read_plain(index, _LONGEST_INDEX), width)
     except (OSError, ValueError, struct.error, IndexError) as error:
         raise UnreadableIndex(f"its index cannot be read ({error})") from None
     return repository
+
+
+def _text(path: Path) -> str:
+    return read_plain(path, _LONGEST_TEXT).decode("utf-8", errors="surrogateescape")
+
+
+def _converts_line_ends(top: Path, common: Path, config: str) -> bool:
+    """What the repository, its attributes and the user's own settings say of line ends."""
+    if _CONVERTS.search(config.encode("utf-8", errors="surrogateescape")):
+        return True
+    home = Path(os.path.expanduser("~"))
+    places = (
+        top / ".gitattributes",
+        common / "info" / "attributes",
+        home / ".gitconfig",
+        home / ".config/git/config",
+    )
+    return any(_CONVERTS.search(read_plain(p, _LONGEST_TEXT)) for p in places if p.is_file())
 
 
 def _stores(first: Path) -> list[Path]:
@@ -119,7 +144,7 @@ def _stores(first: Path) -> list[Path]:
         found.append(store)
         alternates = store / "info" / "alternates"
         if alternates.is_file():
-            lines = alternates.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+            lines = _text(alternates).splitlines()
             pending += [(store / line).resolve() for line in lines if line and line[0] != "#"]
     return found
 
@@ -176,7 +201,11 @@ def _check_extensions(data: bytes, place: int, end: int) -> None:
 
 def _in_pack(index: Path, name: bytes) -> bool:
     """Look an object up in a pack's index (version 2) without reading all of it."""
-    with index.open("rb") as file:
+    try:
+        stream = open_plain(index)
+    except OSError:
+        return False
+    with stream as file:
         head = file.read(8 + 1024)
         if head[:8] != b"\xfftOc\x00\x00\x00\x02" or len(head) < 8 + 1024:
             return False

@@ -11,6 +11,8 @@ from typing import Any
 
 from migrate.errors import RequestError, describe
 from migrate.files.atomic import publish, staging_directory
+from migrate.files.checkpoint_states import common_prefix
+from migrate.files.plain import read_json
 from migrate.parity.request import target
 from migrate.parity.request.options import read_renames
 from migrate.parity.workers import structure, worker
@@ -62,7 +64,7 @@ def convert(what: Conversion, folder: Path) -> Outcome:
     origin = what.origin or guess_framework(tensors, str(what.source))
     goal = what.goal or ("mindspore" if origin == "torch" else "torch")
     if not what.keep_prefix and origin == "torch":
-        prefix = naming.common_prefix(tensors)
+        prefix = common_prefix(tensors)
         if prefix:
             notes.append(f"the wrapping {prefix!r} was taken off every name")
             tensors = {name.removeprefix(prefix): blob for name, blob in tensors.items()}
@@ -110,9 +112,9 @@ def _convert_whole(what: Conversion, folder: Path) -> Outcome:
 def _read_shards(index: Path) -> dict[str, Blob]:
     """The tensors of all files that `model.safetensors.index.json` names."""
     try:
-        files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        files = sorted(set(read_json(index)["weight_map"].values()))
         paths = [index.parent / Path(str(name)).name for name in files]
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise RequestError("is no index of a sharded checkpoint", where=str(index)) from error
     tensors: dict[str, Blob] = {}
     for path in paths:

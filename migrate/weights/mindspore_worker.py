@@ -14,11 +14,11 @@ import mindspore
 import numpy as np
 
 from migrate.errors import RequestError
+from migrate.files.checkpoint_states import find_state
 from migrate.parity.workers import record
 from migrate.parity.workers.worker_main import Progress
 from migrate.weights import blobs, nested
 from migrate.weights.blobs import Blob
-from migrate.weights.states import find_state
 
 _NUMPY = {
     "F64": "float64",

@@ -8,13 +8,12 @@ names both differently, so they need the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 Shape = tuple[int, ...]
 
 # What wraps a state dict's names when a model was saved inside another.
-PREFIXES = ("module.", "model.", "_orig_mod.", "net.", "backbone.")
 TO_MINDSPORE = {
     "weight": "gamma",
     "bias": "beta",
@@ -37,21 +36,6 @@ class Renaming:
     dropped: list[str] = field(default_factory=list)
     undecided: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-
-
-def common_prefix(names: Iterable[str]) -> str:
-    """The wrapping that every name carries, such as `module.`; a model of one layer is not
-    wrapped.
-    """
-    known = list(names)
-    found = ""
-    while True:
-        step = next(
-            (p for p in PREFIXES if known and all(n.startswith(found + p) for n in known)), ""
-        )
-        if not step:
-            return found
-        found += step
 
 
 def to_mindspore(shapes: Mapping[str, Shape]) -> Renaming:

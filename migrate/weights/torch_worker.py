@@ -11,10 +11,11 @@ import numpy as np
 import torch
 
 from migrate.errors import RequestError
+from migrate.files import torch_checkpoints
+from migrate.files.checkpoint_states import find_state
 from migrate.parity.workers import record
 from migrate.parity.workers.worker_main import Progress
-from migrate.weights import nested, torch_files
-from migrate.weights.states import find_state
+from migrate.weights import nested
 
 _TYPES = (
     torch.float64,
@@ -44,7 +45,7 @@ def _read(job: dict[str, Any]) -> None:
         _read_whole(job, source)
         return
     try:
-        state, place, beside = find_state(torch_files.load(source), job["key"], torch.Tensor)
+        state, place, beside = find_state(torch_checkpoints.load(source), job["key"], torch.Tensor)
     except RequestError as error:
         raise RequestError(error.what, where=str(source), next_step=error.next_step) from error
     found = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
@@ -87,7 +88,7 @@ def _read_whole(job: dict[str, Any], source: Path) -> None:
         return name
 
     try:
-        described = nested.describe(torch_files.load(source), name_of)
+        described = nested.describe(torch_checkpoints.load(source), name_of)
     except RequestError as error:
         raise RequestError(error.what, where=str(source), next_step=error.next_step) from error
     save_file(tensors, job["tensors"])

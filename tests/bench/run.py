@@ -9,17 +9,20 @@ import platform
 import statistics
 import subprocess
 import sys
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 RESULTS = CHECKOUT / "docs" / "results" / "bench_analyze.md"
-ROUNDS = 5
+ROUNDS = 3
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
 sys.path.insert(0, str(CHECKOUT))
 
+from tests.bench.model_library import LIBRARY, folder  # noqa: E402
 from tests.bench.paconvert import convert  # noqa: E402
 
 
@@ -119,6 +122,28 @@ def parsers() -> str:
     return "\n".join([title, "", *table])
 
 
+def compared(title: str, bare: Result, alone: Result) -> str:
+    table = [
+        "| | wall s | CPU s | lines per CPU s | times ast.parse | peak MB |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, result in (("ast.parse alone", bare), ("ms-migrate analyze, 1 process", alone)):
+        table.append(
+            f"| {name} | {result.wall:.1f} | {result.cpu:.1f} | {result.speed:,.0f} "
+            f"| {result.cpu / bare.cpu:.2f} | {result.peak:.0f} |"
+        )
+    return "\n".join([f"## {title}, {bare.lines:,} lines", "", *table])
+
+
+def models() -> str:
+    """A large library of torch models: everything in it is interpreted."""
+    where = folder()
+    if where is None:
+        return f"## {LIBRARY}\n\nNot measured: it could not be downloaded."
+    bare, alone = best([("ast", where), ("analyze", where)], rounds=2)
+    return compared(LIBRARY, bare, alone)
+
+
 def growth() -> str:
     torch = package("torch")
     cases: list[tuple[object, ...]] = [("analyze", torch, 1, size) for size in SIZES]
@@ -139,17 +164,7 @@ def without_torch() -> str:
     """Files of all installed packages that never name torch: they are looked at, not read."""
     home = package("torchvision").parent
     bare, alone = best([("ast_without_torch", home), ("analyze_without_torch", home)], rounds=2)
-    table = [
-        "| | wall s | CPU s | lines per CPU s | times ast.parse | peak MB |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, result in (("ast.parse alone", bare), ("ms-migrate analyze, 1 process", alone)):
-        table.append(
-            f"| {name} | {result.wall:.1f} | {result.cpu:.1f} | {result.speed:,.0f} "
-            f"| {result.cpu / bare.cpu:.2f} | {result.peak:.0f} |"
-        )
-    title = f"## Installed packages that never name torch, {bare.lines:,} lines"
-    return "\n".join([title, "", *table])
+    return compared("Installed packages that never name torch", bare, alone)
 
 
 def starting() -> str:
@@ -172,11 +187,14 @@ def starting() -> str:
 def main() -> None:
     parts = [
         "# How fast analyze is",
-        f"Written by `make bench`: {platform.machine()}, {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}, load {os.getloadavg()[0]:.0f} at the start. Each number is "
+        f"Written by `python -m tests.bench analyze` (part of `make bench`) on {date.today()}: "
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"torch {version('torch')}, torchvision {version('torchvision')}, "
+        f"libcst {version('libcst')}; load {os.getloadavg()[0]:.0f} at the start. Each number is "
         "the best of several fresh processes; on a loaded machine compare processor seconds. Peak "
         "memory is the largest seen; with two processes it is the sum.",
         parsers(),
+        models(),
         without_torch(),
         growth(),
         starting(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -81,3 +82,52 @@ def test_no_repository_and_unreadable_ones(tmp_path: Path) -> None:
     split = b"DIRC\0\0\0\x02\0\0\0\0link\0\0\0\x00" + bytes(20)
     with pytest.raises(UnreadableIndex, match="split"):
         parse_index(split, 20)
+
+
+def test_line_ends_that_git_would_not_give_back(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    path = tmp_path / "a.py"
+    path.write_bytes(b"x = 1\ny = 2\n")
+    git(tmp_path, "add", ".")
+    for content in (b"x = 1\r\ny = 2\r\n", b"x = 1\r\ny = 2\n"):
+        path.write_bytes(content)
+        assert not restores(path)
+    (tmp_path / ".gitattributes").write_text("*.py text eol=crlf\n")
+    assert not restores(path)  # both kinds: a checkout gives one
+    path.write_bytes(b"x = 1\r\ny = 2\r\n")
+    assert restores(path)
+
+
+@pytest.mark.parametrize("name", ["config", "index", "commondir", "objects/pack/a.idx"])
+def test_pipes_and_devices_in_a_repository_are_not_waited_for(tmp_path: Path, name: str) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.py").write_bytes(b"x = 1\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "a")
+    git(tmp_path, "gc", "-q")
+    for plant in (os.mkfifo, lambda place: os.symlink("/dev/zero", place)):
+        place = tmp_path / ".git" / name
+        place.with_suffix(".pack").write_bytes(b"")
+        place.unlink(missing_ok=True)
+        plant(place)
+        if name == "config":
+            with pytest.raises(UnreadableIndex, match="ordinary"):
+                find_repository(tmp_path)
+        elif name == "index":
+            assert not restores(tmp_path / "a.py")
+        else:
+            assert restores(tmp_path / "a.py")
+
+
+def test_odd_git_files(tmp_path: Path) -> None:
+    for content in (
+        b"gitdir: \0",
+        b"gitdir: /dev/zero",
+        b"gitdir: .git",
+        b"gitdir: " + b"a" * 9000,
+    ):
+        (tmp_path / ".git").write_bytes(content)
+        with pytest.raises(UnreadableIndex):
+            find_repository(tmp_path)
+    (tmp_path / ".git").write_bytes(b"no such thing")
+    assert find_repository(tmp_path) is None

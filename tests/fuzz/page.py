@@ -21,7 +21,7 @@ KINDS = {
     "ported again": "porting the output changed it again",
     "given up": "the guard or the rewriter left the file as it is (MS312)",
 }
-DATE = "2026-11-17"
+DATE = "2026-11-18"
 
 
 def kind_of(problem: str) -> str:
@@ -31,7 +31,9 @@ def kind_of(problem: str) -> str:
 
 def write_page(results: Path, page: Path) -> None:
     rows: list[dict[str, Any]] = [
-        json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()
+        row
+        for row in map(json.loads, results.read_text(encoding="utf-8").splitlines())
+        if row["path"]
     ]
     problems: dict[str, list[tuple[str, str]]] = {}
     for row in rows:
@@ -42,14 +44,14 @@ def write_page(results: Path, page: Path) -> None:
 
 def _short(row: dict[str, Any]) -> str:
     """A path from the package on: where the package lies is this machine's business."""
-    package = row["package"].partition("/")[2]
+    package = row["package"].split("/")[1]
     _, _, inside = row["path"].rpartition(f"/{package}/")
     return f"{package}/{inside}" if inside and inside != row["path"] else package
 
 
 def _lines(rows: list[dict[str, Any]], problems: dict[str, list[tuple[str, str]]]) -> list[str]:
     kinds = Counter(row["package"].partition("/")[0] for row in rows)
-    packages = {row["package"] for row in rows}
+    packages = {"/".join(row["package"].split("/")[:2]) for row in rows}
     refused = Counter(row["refused"] for row in rows if row["refused"])
     slowest = max((row["seconds"] for row in rows), default=0.0)
     lines = [
@@ -68,6 +70,9 @@ def _lines(rows: list[dict[str, Any]], problems: dict[str, list[tuple[str, str]]
         f"| lines | {sum(row['lines'] for row in rows):,} |",
         f"| files that use torch | {sum(row['torch'] for row in rows):,} |",
         f"| files that the port changed | {sum(row['changed'] for row in rows):,} |",
+        f"| files without torch that were interpreted all the same | "
+        f"{sum(row.get('interpreted', False) for row in rows):,} |",
+        f"| ports that were ported again | {sum(row.get('twice', False) for row in rows):,} |",
         "| files refused with a finding | "
         + (", ".join(f"{count} {code}" for code, count in sorted(refused.items())) or "none")
         + " |",

@@ -18,7 +18,7 @@ import sysconfig
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -29,15 +29,15 @@ from migrate.emit.bundle import helper_module
 from migrate.port.file import PortedFile
 from migrate.port.layout import places
 from migrate.port.porter import Options, Porter
-from migrate.project import Project, SourceFile, discover
+from migrate.project import SourceFile, discover
 from migrate.resolve.torch_reach import TorchReach
 from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 from migrate.table import Table
 from tests.fuzz.check_file import Checked, check_file
 from tests.fuzz.page import write_page
 
+_LARGE = 250  # files; of a package with more, each folder is a project of its own
 CHECKOUT = Path(__file__).resolve().parents[2]
-_THOROUGH = 15
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,23 @@ def packages(folder: Path | None) -> Iterator[Package]:
         yield Package(f"{kind}/modules", [path for path in found if path.suffix == ".py"])
         for path in found:
             if path.name not in ("site-packages", "__pycache__") and _holds_python(path):
-                yield Package(f"{kind}/{path.name}", [path])
+                yield from _parts(f"{kind}/{path.name}", path)
     if folder is not None:
         for path in sorted((folder / "packages").iterdir()):
-            yield Package(f"downloaded/{path.name}", [path])
+            yield from _parts(f"downloaded/{path.name}", path)
+
+
+def _parts(name: str, path: Path) -> Iterator[Package]:
+    inside = sorted(path.iterdir())
+    if len(inside) == 1 and inside[0].is_dir():  # an unpacked wheel
+        yield from _parts(name, inside[0])
+    elif sum(1 for _ in path.rglob("*.py")) <= _LARGE:
+        yield Package(name, [path])
+    else:
+        yield Package(f"{name}/modules", [one for one in inside if one.suffix == ".py"])
+        for one in inside:
+            if one.name != "__pycache__" and _holds_python(one):
+                yield from _parts(f"{name}/{one.name}", one)
 
 
 def _holds_python(path: Path) -> bool:
@@ -67,47 +80,57 @@ def _holds_python(path: Path) -> bool:
 
 
 def check_package(
-    package: Package, table: Table, options: argparse.Namespace, work: Path
+    package: Package,
+    table: Table,
+    options: argparse.Namespace,
+    work: Path,
+    done: Container[str] = (),
 ) -> Iterator[Checked]:
-    """The files of a package, then the port of what came out, which must change nothing."""
+    """The files of a package, then the port of what came out, which must change nothing.
+
+    A sample of a package is not ported again: what its files import would be missing.
+    """
+    if not package.paths:
+        return
     project = discover(package.paths)
     analyser = Analyser(project, table, AnalyzeOptions("", "both", "supported", ""))
     usual = Porter(project, table, Options(jobs=1))
     thorough = Porter(project, table, Options(jobs=1), everything=True)
     place_of = dict(places(package.paths, project.files))
-    most = options.most_torch if _is_torch(project, table) else options.most
-    every = max(1, -(-len(project.files) // most))
+    reach = TorchReach(project, table.packages)
+    concerned = [source for source in project.files if reach.concerns(source)]
+    every = max(1, -(-len(concerned) // options.most_torch))
+    left_out = set(concerned) - set(concerned[::every])
+    chosen = [source for source in project.files if source not in left_out]
     out = work / "out"
     changed: dict[str, Checked] = {}
     needed: dict[str, None] = {}
     generated: dict[str, str] = {}
-    waiting: list[Checked] = []
-    for number, source in enumerate(project.files[::every]):
+    for number, source in enumerate(chosen):
+        if str(source.path) in done:
+            continue
         # Files that cannot meet torch are not interpreted; some of them are, to see what happens.
-        extra = number % _THOROUGH == 0
+        extra = number % options.thorough == 0 and not reach.concerns(source)
         port = partial(_port, thorough if extra else usual)
         checked, ported = check_file(source, analyser, port, options.limit, interpreted=extra)
-        if ported is not None and ported.changed:
+        if ported is not None and ported.changed and not extra and every == 1:
             place = out / place_of[source]
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(ported.encoded())
             changed[str(place)] = checked
             needed |= dict.fromkeys(ported.helpers)
             generated |= ported.generated
-        waiting.append(checked)
+        else:
+            yield checked
+    for checked in changed.values():
+        checked.twice = True
     if changed:
         (out / f"{HELPER_MODULE}.py").write_text(helper_module(list(needed), generated))
         for name, text in _ported_again(out, table, options.limit):
             if name in changed:
                 changed[name].problems.append(f"ported again: {text}")
     shutil.rmtree(out, ignore_errors=True)
-    yield from waiting
-
-
-def _is_torch(project: Project, table: Table) -> bool:
-    """Whether most of a package meets torch: its files take a hundred times as long."""
-    reach = TorchReach(project, table.packages)
-    return sum(map(reach.concerns, project.files)) > 0.5 * len(project.files)
+    yield from changed.values()
 
 
 def _port(porter: Porter, source: SourceFile) -> PortedFile:
@@ -137,8 +160,12 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="PACKAGE", help="only these")
     parser.add_argument("--input", type=Path, help="the folder that tests.fuzz.download filled")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for one file")
-    parser.add_argument("--most", type=int, default=10**9, help="files of one package")
-    parser.add_argument("--most-torch", type=int, default=10**9, help="of one that uses torch")
+    parser.add_argument(
+        "--most-torch", type=int, default=10**9, help="of one package, files that may meet torch"
+    )
+    parser.add_argument(
+        "--thorough", type=int, default=15, help="interpret every so many of the files without it"
+    )
     parser.add_argument("--results", type=Path, default=Path("fuzz.jsonl"))
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--page", action="store_true", help="only write the page")
@@ -146,7 +173,7 @@ def main() -> int:
     done = set()
     if options.results.exists():
         lines = options.results.read_text(encoding="utf-8").splitlines()
-        done = {json.loads(line)["package"] for line in lines}
+        done = {row["path"] or row["package"] for row in map(json.loads, lines)}
     table = Table()
     end = time.monotonic() + 60 * options.minutes
     with (
@@ -155,15 +182,20 @@ def main() -> int:
     ):
         for package in packages(options.input):
             name = package.name
-            wanted = not options.names or name.partition("/")[2] in options.names
+            wanted = not options.names or name.split("/")[1] in options.names
             if options.page or name in done or not wanted:
                 continue
             if time.monotonic() > end:
                 break
-            found = list(check_package(package, table, options, Path(work)))
-            for checked in found:
+            found = []
+            for checked in check_package(package, table, options, Path(work), done):
                 stream.write(json.dumps({"package": name, **asdict(checked)}) + "\n")
-            stream.flush()
+                stream.flush()
+                found.append(checked)
+                if time.monotonic() > end:
+                    break
+            else:
+                stream.write(json.dumps({"package": name, "path": ""}) + "\n")  # finished
             bad = Counter(p.partition(":")[0] for c in found for p in c.problems)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             print(f"{name}: {len(found)} files, {peak} MiB at peak, {dict(bad)}", file=sys.stderr)

@@ -92,6 +92,9 @@ def odd_programs() -> Iterator[tuple[str, str]]:
     yield "long call chain", f"{head}x = torch.ones{'()' * 4_000}\n"
     yield "long chain of signs", f"{head}x = {'-' * 4_000}torch.ones(1)\n"
     yield "long chain of lambdas", f"{head}x = {'lambda: ' * 2_000}torch.ones(1)\n"
+    yield "long conjunction", f"{head}x = torch.ones(1)\ny = {' and '.join(['x'] * 20_000)}\n"
+    yield "long disjunction", f"{head}x = torch.ones(1)\ny = {' or '.join(['x'] * 20_000)}\n"
+    yield "long text in pieces", head + "x = " + "'a' " * 20_000 + tail
     yield "deep brackets", f"{head}x = {'(' * 80}torch.ones(1){')' * 80}\n"
     yield "deep calls", f"{head}x = {'torch.relu(' * 60}torch.ones(1){')' * 60}\n"
     yield (
@@ -174,3 +177,47 @@ def test_newer_syntax_names_the_python_that_reads_it(
         assert main([words[0], str(path), *words[1:]]) == 2
         err = capsys.readouterr().err
         assert "MS211" in err and "Python 3.12" in err and "new.py:2" in err
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="this Python cannot parse it")
+def test_newer_syntax_is_ported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "new.py"
+    path.write_text(
+        "import torch\nfrom torch import nn\n\ntype Pair[T] = tuple[T, torch.Tensor]\n\n\n"
+        "class Box[T: nn.Module, *Ts, **P](nn.Module):\n"
+        "    def forward[S: torch.Tensor](self, x: S) -> S:\n"
+        """        print(f"{x.shape["a"]} {"\\n".join("b")} {f"{torch.relu(x)}"}")\n"""
+        "        return torch.relu(x)\n"
+    )
+    assert main(["port", str(path), "--diff"]) == 0
+    shown = capsys.readouterr().out
+    for line in (
+        "+type Pair[T] = tuple[T, Tensor]",
+        "+class Box[T: nn.Cell, *Ts, **P](nn.Cell):",
+        "+    def construct[S: Tensor](self, x: S) -> S:",
+        "+        return ops.relu(x)",
+    ):
+        assert line in shown
+
+
+def test_two_processes_give_what_one_gives(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "pkg"
+    source.mkdir()
+    for number, name in enumerate("zcayb"):
+        back = "zcayb"[number - 1]
+        (source / f"{name}.py").write_text(
+            f"import torch\nfrom .{back} import f as g\n\n\ndef f(x):\n"
+            f"    return torch.relu(g(x)).topk({number})[0].nonesuch() + torch.absent(x)\n"
+        )
+    (source / "__init__.py").write_text("")
+    told, written = [], []
+    for jobs in ("1", "2"):
+        assert main(["analyze", str(source), "--format", "json", "--jobs", jobs]) == 1
+        out = tmp_path / f"out{jobs}"
+        assert main(["port", str(source), "-o", str(out), "--jobs", jobs]) == 1
+        told.append(capsys.readouterr().out.replace(str(out), "OUT"))
+        written.append({path.name: path.read_bytes() for path in sorted(out.iterdir())})
+    assert told[0] == told[1]
+    assert written[0] == written[1] and len(written[0]) >= 6

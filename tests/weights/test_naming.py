@@ -8,6 +8,7 @@ import pytest
 
 from migrate.cli import main
 from migrate.errors import RequestError
+from migrate.files.checkpoint_states import common_prefix
 from migrate.weights import blobs, naming
 from migrate.weights.blobs import Blob
 from migrate.weights.by_model import state_structure, with_mindspore_model
@@ -75,7 +76,7 @@ def test_a_map_may_name_a_whole_module_and_must_name_something() -> None:
     ],
 )
 def test_only_a_wrapping_that_all_share_is_taken_off(names: list[str], prefix: str) -> None:
-    assert naming.common_prefix(names) == prefix
+    assert common_prefix(names) == prefix
 
 
 def test_a_mindspore_model_gives_the_names() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from migrate.errors import RequestError
-from migrate.weights.states import find_state
+from migrate.files.checkpoint_states import common_prefix, find_state
 
 # What training scripts save beside the model: holders of plain values, which run nothing.
 _HARMLESS = (
@@ -72,8 +72,6 @@ def _reason(text: str) -> str:
 
 def read_state(path: Path) -> dict[str, Any]:
     """A checkpoint's tensors as numpy arrays, without wrapping prefixes: what a model can load."""
-    from migrate.weights.naming import common_prefix
-
     if path.suffix == ".safetensors":
         from safetensors.torch import load_file
 

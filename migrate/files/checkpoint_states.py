@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from migrate.errors import RequestError
@@ -61,3 +62,21 @@ def _is_state(value: Any, tensor: type) -> bool:
         and len(tensors) >= 0.5 * len(value)
         and all(isinstance(k, str) for k in value)
     )
+
+
+PREFIXES = ("module.", "model.", "_orig_mod.", "net.", "backbone.")
+
+
+def common_prefix(names: Iterable[str]) -> str:
+    """The wrapping that every name carries, such as `module.`; a model of one layer is not
+    wrapped.
+    """
+    known = list(names)
+    found = ""
+    while True:
+        step = next(
+            (p for p in PREFIXES if known and all(n.startswith(found + p) for n in known)), ""
+        )
+        if not step:
+            return found
+        found += step
