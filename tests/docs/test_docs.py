@@ -1,0 +1,63 @@
+"""The documentation: generated pages are fresh, the site builds strictly, nothing shown is dead."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from migrate import cli
+from tests.docs.pages import FOLDER, PAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+WRITTEN = sorted(
+    path
+    for path in (*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "zh").glob("*.md"))
+    if path.name not in ("findings.md", "graph_limits.md")
+)
+SHOWN = re.compile(r"^(?:\$ )?(ms-migrate [a-z]+[^\n#|`]*)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_generated_pages_are_fresh(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    made = PAGES[name]()
+    assert (FOLDER / name).read_text("utf-8") == made, "run python -m tests.docs.pages"
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_in_the_pages_parse(path: Path) -> None:
+    """Every command that a page shows is one that the parser takes."""
+    text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in SHOWN.findall(text):
+        words = re.split(r" {2,}(?=\w)", line.rstrip())[0]  # what follows says what it does
+        if "..." in words or "|" in words:
+            continue
+        typed = shlex.split(words.partition(" < ")[0].partition(" > ")[0].partition(" -- ")[0])[1:]
+        if typed[0] not in cli.COMMANDS or len(typed) < 2:
+            continue
+        parser, _ = cli.build_parser(typed[0])
+        try:
+            _, unknown = parser.parse_known_args(typed)
+        except SystemExit:
+            pytest.fail(f"{path.name}: {words}")
+        assert unknown == [], f"{path.name}: {words}"
+
+
+def test_the_site_builds_strictly(tmp_path: Path) -> None:
+    if find_spec("mkdocs") is None or find_spec("material") is None:
+        pytest.skip("mkdocs-material is not installed: pip install 'ms-migrate[dev]'")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", str(tmp_path / "site")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "site" / "zh" / "index.html").is_file()
