@@ -21,27 +21,27 @@ from migrate.last_barrier import Ended, ending_on_signals, explain
 # name -> (module with configure(parser) and run(options), one line of help)
 COMMANDS = {
     "analyze": (
-        "migrate.analyze.command",
+        "migrate.commands.analyze",
         "which PyTorch APIs a program uses and what MindSpore has for them",
     ),
-    "port": ("migrate.port.command", "rewrite PyTorch source as MindSpore source"),
+    "port": ("migrate.commands.port", "rewrite PyTorch source as MindSpore source"),
     "parity": (
-        "migrate.parity.command",
+        "migrate.commands.parity",
         "run one training step in both frameworks and compare every stage",
     ),
     "capture": (
-        "migrate.parity.capture_command",
+        "migrate.commands.capture",
         "record one step of one framework, to compare elsewhere",
     ),
     "compare": (
-        "migrate.parity.compare_command",
+        "migrate.commands.compare",
         "compare two recorded steps; needs neither framework",
     ),
-    "weights": ("migrate.weights.command", "convert checkpoints between the frameworks"),
+    "weights": ("migrate.commands.weights", "convert checkpoints between the frameworks"),
     "lookup": ("migrate.lookup", "show what the mapping table says of one API"),
     "verify": ("migrate.verify.command", "run mapping rows against torch's own operator databases"),
     "preflight": (
-        "migrate.preflight.command",
+        "migrate.commands.preflight",
         "dry-run a ported program on MindSpore's Ascend backend; needs no device",
     ),
     "explain": ("migrate.explain", "tell what a finding's code means and what to do"),

@@ -67,8 +67,8 @@ def check_parity(
     `options` are further words of the command line, such as ("--steps", "3").
     """
     from migrate.cli import build_parser
+    from migrate.commands.parity import make_request
     from migrate.parity import check
-    from migrate.parity.command import make_request
     from migrate.parity.request import needs
     from migrate.report import parity_console, parity_html, parity_json
 

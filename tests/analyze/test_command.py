@@ -175,7 +175,7 @@ def test_a_mistake_in_the_table_is_said_once(
     folder = good.parent / "mappings"
     folder.mkdir()
     (folder / "torch.nn.toml").write_text('[[api]]\ntorch = "torch.nn.ReLU"\nknid = "class"\n')
-    monkeypatch.setattr("migrate.analyze.command.Table", lambda version: Table(folder))
+    monkeypatch.setattr("migrate.commands.analyze.Table", lambda version: Table(folder))
     assert analyze(good) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("unknown keys ['knid']") == 1

@@ -110,10 +110,10 @@ def analyze(where: str, jobs: str = "1", limit: str = "0") -> Measured:
 def _analyze(paths: list[Path], jobs: int) -> Measured:
     """All of the command but start-up: finding files, reading, judging, the JSON text."""
     from migrate.analyze.collect import analyse
-    from migrate.analyze.command import render
     from migrate.analyze.model import Options
     from migrate.analyze.summary import summarise
     from migrate.collection import no_collection
+    from migrate.commands.analyze import render
     from migrate.project import discover
     from migrate.table import Table
 

@@ -42,8 +42,8 @@ def test_several_processes_give_the_same(table: Table) -> None:
     alone, together = (
         port_tree([reference], discover([reference]), table, Options(jobs=jobs)) for jobs in (1, 3)
     )
+    assert together.findings == alone.findings  # first: they name what went wrong in a process
     assert {path: ported.text for path, ported in together.files.items()} == {
         path: ported.text for path, ported in alone.files.items()
     }
     assert together.helpers == alone.helpers
-    assert together.findings == alone.findings

@@ -65,7 +65,6 @@ _BRANCHES = (
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TEMPLATES = SOURCES / "emit" / "helpers"  # sources of emitted helpers, not of ours
-_COMMANDS = ("command.py", "compare_command.py")  # of every folder: on top of everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +101,6 @@ def imports() -> Iterator[Import]:
                         yield Import(name, node.lineno, alias.name.removeprefix("migrate."))
 
 
-def is_command(path: str) -> bool:
-    """The module of a subcommand: it prints what the stages have found."""
-    return path.rpartition("/")[2] in _COMMANDS
-
-
 def layer(name: str) -> int:
     """The number of the layer of a folder or module; commands and reports stand on top."""
     for number, names in enumerate(LAYERS):
@@ -120,18 +114,16 @@ def backward_imports() -> list[Import]:
     found = []
     for one in imports():
         folder = one.path.partition("/")[0].removesuffix(".py")
-        here = len(LAYERS) if is_command(one.path) else layer(folder)
-        if layer(one.name.partition(".")[0]) > here:
+        if layer(one.name.partition(".")[0]) > layer(folder):
             found.append(one)
     return found
 
 
 def two_way_pairs() -> set[frozenset[str]]:
-    """Folders that import each other."""
+    """Folders and modules of the top level that import each other, wherever the import stands."""
     edges = {
-        (one.path.partition("/")[0], one.name.partition(".")[0])
+        (one.path.partition("/")[0].removesuffix(".py"), one.name.partition(".")[0])
         for one in imports()
-        if "/" in one.path and not is_command(one.path)
     }
     return {frozenset(edge) for edge in edges if edge[::-1] in edges and edge[0] != edge[1]}
 

@@ -8,10 +8,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from migrate.commands.parity import teller
 from migrate.errors import RequestError
 from migrate.files.atomic import staging_directory
 from migrate.files.lock import sole_writer
-from migrate.parity.command import teller
 from migrate.parity.request import inputs, needs
 from migrate.parity.request import options as shared
 from migrate.parity.request.plan import Plan

@@ -1,0 +1,1 @@
+"""The commands of the stages: options, a call, and what is printed; nothing below imports them."""
