@@ -243,7 +243,7 @@ def _with_installed(code: str, context: Context, helper_import: str, helpers: li
     if uncompiled or changes_settings(context):
         code = with_helper_import(code, helper_import, helpers)
         helpers.append(WATCH_SETTINGS)
-    if formats_numbers(context.text):
+    if formats_numbers(context.tree):
         reason = "tensors of one value take a number's format"
         code = with_helper_import(code, helper_import, helpers, reason)
         helpers.append("formatted_tensors")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from migrate.flow.batch_counts import counts_batches
-from migrate.flow.infinite import names_infinity
-from migrate.flow.project_flags import looks_for_nan
+from migrate.flow.project_flags import looks_for_nan, names_infinity
 from migrate.project import Project
 from migrate.table import Table
 from migrate.table.load import BATCH_COUNTS, INFINITE, NAN

@@ -1,0 +1,254 @@
+"""What the syntax of one file shows, found in one walk: it sets requires_grad, it calls backward.
+
+Signs are a program's *may*: a getattr by name counts as the attribute, a name in a string as the
+name. Comments and docstrings say nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from enum import Flag, auto
+from functools import lru_cache
+from typing import Any
+
+from migrate.project import ReadProblem, SourceFile
+from migrate.syntax.ast_index import all_nodes, nodes_of
+
+
+class Sign(Flag):
+    """One bit each, so that a file's signs are a number."""
+
+    NOTHING = 0
+    LOOKS_FOR_NAN = auto()
+    NAMES_INFINITY = auto()
+    SETS_REQUIRES_GRAD = auto()
+    THAWS = auto()  # a requires_grad that may become true
+    READS_GRADIENTS = auto()
+    FORMATS_NUMBERS = auto()
+    CALLS_BACKWARD = auto()
+    NAMES_OPTIMIZERS = auto()
+    ADDS_GROUPS = auto()
+    CYCLES_MOMENTUM = auto()
+    CALLS_EVAL = auto()
+    DEPENDS_ON_MODE = auto()
+    SETS_MODE_WHEN_BUILT = auto()
+
+
+_NAMED = {
+    **dict.fromkeys(
+        (
+            *("isnan", "isfinite", "isinf", "nan_to_num", "nansum", "nanmean", "nan", "NaN", "NAN"),
+            *("detect_anomaly", "set_detect_anomaly"),
+        ),
+        Sign.LOOKS_FOR_NAN,
+    ),
+    **dict.fromkeys(("optim", "Optimizer"), Sign.NAMES_OPTIMIZERS),
+    **dict.fromkeys(("OneCycleLR", "CyclicLR"), Sign.CYCLES_MOMENTUM),
+}
+_INFINITY = frozenset({"inf", "Inf", "infty", "Infinity", "NINF", "PINF"})
+_ATTRIBUTES = {
+    "backward": Sign.CALLS_BACKWARD,
+    "add_param_group": Sign.ADDS_GROUPS,
+    "eval": Sign.CALLS_EVAL | Sign.DEPENDS_ON_MODE,
+    "training": Sign.DEPENDS_ON_MODE,
+    "requires_grad_": Sign.SETS_REQUIRES_GRAD,
+}
+# Parts of the names of what computes something else in training mode, in lower case.
+_BY_MODE = (
+    *("dropout", "drop_path", "droppath", "batchnorm", "batch_norm", "instancenorm"),
+    *("instance_norm", "rrelu", "transformer", "spectral_norm", "stochastic_depth"),
+    *("stochasticdepth", "timm"),
+)
+_MODES = frozenset({"eval", "train", "training"})
+_BY_NAME = frozenset({"getattr", "setattr", "hasattr", "methodcaller", "attrgetter"})
+# The texts of formats, not code: `.3f` behind a colon, `:6.2f` in a format that is put together.
+_SPEC = r"[ <>^+]?\d*,?(?:\.\d+)?[efgEFG%]"
+_FORMAT_SPEC = re.compile(rf"{_SPEC}$")
+_IN_TEXT = re.compile(rf":{_SPEC}(?:[\"'}}]|$)")
+
+
+@lru_cache(maxsize=8192)
+def signs_of(source: SourceFile) -> Sign:
+    """Those of a file; one that cannot be parsed has none, and whoever ports it says why."""
+    try:
+        return signs_in(ast.parse(source.read()))
+    except (ReadProblem, SyntaxError, ValueError, RecursionError, MemoryError):
+        return Sign.NOTHING
+
+
+def signs_in(tree: ast.Module) -> Sign:
+    found = Sign.NOTHING
+    names: set[str] = set()
+    nodes = all_nodes(tree)
+    docstrings = {n.value for n in nodes_of(tree, ast.Expr) if n.value.__class__ is ast.Constant}
+    for node in nodes:
+        look = _LOOKS.get(node.__class__)
+        if look is not None and node not in docstrings:
+            found |= look(node, names)
+    called = {node.func for node in nodes_of(tree, ast.Call)}
+    if any(_is_gradient(n) and n not in called for n in nodes_of(tree, ast.Attribute)):
+        found |= Sign.READS_GRADIENTS
+    for name in names:
+        found |= _NAMED.get(name, Sign.NOTHING) | _by_mode(name)
+    return found
+
+
+def _by_mode(name: str) -> Sign:
+    lower = name.lower()
+    return Sign.DEPENDS_ON_MODE if any(part in lower for part in _BY_MODE) else Sign.NOTHING
+
+
+def _name(node: ast.Name, names: set[str]) -> Sign:
+    names.add(node.id)
+    return Sign.NOTHING
+
+
+def _attribute(node: ast.Attribute, names: set[str]) -> Sign:
+    names.add(node.attr)
+    found = _ATTRIBUTES.get(node.attr, Sign.NOTHING)
+    if node.attr in _INFINITY:
+        found |= Sign.NAMES_INFINITY
+    if node.attr == "models" and isinstance(node.value, ast.Name):
+        found |= Sign.DEPENDS_ON_MODE if node.value.id == "torchvision" else Sign.NOTHING
+    return found
+
+
+def _is_gradient(node: ast.Attribute) -> bool:
+    """`p.grad`; not `autograd.grad`."""
+    owner = getattr(node.value, "attr", getattr(node.value, "id", ""))
+    return node.attr == "grad" and owner != "autograd"
+
+
+def _alias(node: ast.alias, names: set[str]) -> Sign:
+    names.update(node.name.split("."))
+    return Sign.NAMES_INFINITY if node.name in _INFINITY else Sign.NOTHING
+
+
+def _import_from(node: ast.ImportFrom, names: set[str]) -> Sign:
+    module = node.module or ""
+    names.update(module.split("."))
+    models = module.startswith("torchvision") and (
+        "models" in module or any(alias.name == "models" for alias in node.names)
+    )
+    return Sign.DEPENDS_ON_MODE if models else Sign.NOTHING
+
+
+def _import(node: ast.Import, names: set[str]) -> Sign:
+    models = any(alias.name.startswith("torchvision.models") for alias in node.names)
+    return Sign.DEPENDS_ON_MODE if models else Sign.NOTHING
+
+
+def _call(node: ast.Call, names: set[str]) -> Sign:
+    found = Sign.NOTHING
+    called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    if called == "requires_grad_":
+        given = node.args[0] if node.args else next((k.value for k in node.keywords), None)
+        found |= Sign.NOTHING if _is_false(given) else Sign.THAWS
+    elif called == "train" and isinstance(node.func, ast.Attribute):  # not `args.train`
+        found |= Sign.DEPENDS_ON_MODE
+    elif called in _BY_NAME:
+        found |= _reached_by_name(called, node.args)
+    elif called == "format" and len(node.args) == 2 and _is_format(node.args[1]):
+        found |= Sign.FORMATS_NUMBERS
+    return found
+
+
+def _reached_by_name(called: str, arguments: list[ast.expr]) -> Sign:
+    found = Sign.NOTHING
+    for argument in arguments:
+        name = argument.value if isinstance(argument, ast.Constant) else None
+        if name == "requires_grad":
+            found |= Sign.SETS_REQUIRES_GRAD | Sign.THAWS if called == "setattr" else Sign.NOTHING
+        elif name == "grad":
+            found |= Sign.READS_GRADIENTS
+        elif isinstance(name, str):
+            found |= _ATTRIBUTES.get(name, Sign.NOTHING)
+    return found
+
+
+def _keyword(node: ast.keyword, names: set[str]) -> Sign:
+    """`nn.Parameter(x, requires_grad=False)`, and what may be False there."""
+    if node.arg != "requires_grad":
+        return Sign.NOTHING
+    true = isinstance(node.value, ast.Constant) and node.value.value is True
+    return Sign.NOTHING if true else Sign.SETS_REQUIRES_GRAD
+
+
+def _assign(node: ast.Assign | ast.AugAssign | ast.AnnAssign, names: set[str]) -> Sign:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    parts = [part for target in targets for part in _unpacked(target)]
+    if not any(isinstance(p, ast.Attribute) and p.attr == "requires_grad" for p in parts):
+        return Sign.NOTHING
+    frozen = not isinstance(node, ast.AugAssign) and _is_false(node.value)
+    return Sign.SETS_REQUIRES_GRAD | (Sign.NOTHING if frozen else Sign.THAWS)
+
+
+def _unpacked(target: ast.expr) -> list[ast.expr]:
+    if isinstance(target, ast.Tuple | ast.List):
+        return [part for element in target.elts for part in _unpacked(element)]
+    return [target]
+
+
+def _is_false(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def _formatted(node: ast.FormattedValue, names: set[str]) -> Sign:
+    spec = node.format_spec
+    last = spec.values[-1] if isinstance(spec, ast.JoinedStr) and spec.values else None
+    return Sign.FORMATS_NUMBERS if last is not None and _is_format(last) else Sign.NOTHING
+
+
+def _is_format(node: ast.expr) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, str) and _FORMAT_SPEC.search(value) is not None
+
+
+def _constant(node: ast.Constant, names: set[str]) -> Sign:
+    value = node.value
+    if isinstance(value, float):
+        infinite = value in (float("inf"), float("-inf"))  # 1e999
+        return Sign.NAMES_INFINITY if infinite else Sign.NOTHING
+    if not isinstance(value, str):
+        return Sign.NOTHING
+    found = _by_mode(value)
+    word = value.strip().lower().lstrip("+-")
+    if word in ("inf", "infinity"):
+        found |= Sign.NAMES_INFINITY
+    elif word == "nan":
+        found |= Sign.LOOKS_FOR_NAN
+    if "torch.optim" in value:
+        found |= Sign.NAMES_OPTIMIZERS
+    if value in _NAMED:
+        found |= _NAMED[value]
+    if ":" in value and _IN_TEXT.search(value):
+        found |= Sign.FORMATS_NUMBERS
+    return found
+
+
+def _function(node: ast.FunctionDef, names: set[str]) -> Sign:
+    """`self.bn.eval()` in a constructor."""
+    if node.name != "__init__":
+        return Sign.NOTHING
+    attributes = (n.attr for n in all_nodes(node) if n.__class__ is ast.Attribute)
+    sets = any(name in _MODES for name in attributes)
+    return Sign.SETS_MODE_WHEN_BUILT if sets else Sign.NOTHING
+
+
+_LOOKS: dict[type[ast.AST], Callable[[Any, set[str]], Sign]] = {
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.alias: _alias,
+    ast.ImportFrom: _import_from,
+    ast.Import: _import,
+    ast.Call: _call,
+    ast.keyword: _keyword,
+    ast.Assign: _assign,
+    ast.AugAssign: _assign,
+    ast.AnnAssign: _assign,
+    ast.FormattedValue: _formatted,
+    ast.Constant: _constant,
+    ast.FunctionDef: _function,
+}

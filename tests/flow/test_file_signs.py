@@ -1,0 +1,58 @@
+"""What the syntax of a file shows, however it is spelled."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from migrate.flow.file_signs import Sign, signs_in
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("p.requires_grad = False", Sign.SETS_REQUIRES_GRAD),
+        ("a, p.requires_grad = 1, flag", Sign.SETS_REQUIRES_GRAD | Sign.THAWS),
+        ("p.requires_grad=\\\n  True", Sign.SETS_REQUIRES_GRAD | Sign.THAWS),
+        ("setattr(p, 'requires_grad', on)", Sign.SETS_REQUIRES_GRAD | Sign.THAWS),
+        ("net.requires_grad_(False)", Sign.SETS_REQUIRES_GRAD),
+        ("net.requires_grad_()", Sign.SETS_REQUIRES_GRAD | Sign.THAWS),
+        ("nn.Parameter(x, requires_grad=trained)", Sign.SETS_REQUIRES_GRAD),
+        ("nn.Parameter(x, requires_grad=True)", Sign.NOTHING),
+        ("if p.requires_grad == False: pass", Sign.NOTHING),
+        ("p.grad *= 2", Sign.READS_GRADIENTS),
+        ("getattr(p, 'grad')", Sign.READS_GRADIENTS),
+        ("torch.autograd.grad(y, x)", Sign.NOTHING),
+        ("f'{loss:.3f}'", Sign.FORMATS_NUMBERS),
+        ("f'{loss:{width}.{digits}f}'", Sign.FORMATS_NUMBERS),
+        ("AverageMeter('Loss', ':.4e')", Sign.FORMATS_NUMBERS),
+        ("'{:6.2f}'.format(loss)", Sign.FORMATS_NUMBERS),
+        ("format(loss, '.3f')", Sign.FORMATS_NUMBERS),
+        ("x = y[1:3]  # :.3f}", Sign.NOTHING),
+        ("loss \\\n .backward()", Sign.CALLS_BACKWARD),
+        ("# loss.backward()\n'''p.grad, float('nan'), dropout'''", Sign.NOTHING),
+        ("from torch import optim", Sign.NAMES_OPTIMIZERS),
+        ("make('torch.optim.SGD')", Sign.NAMES_OPTIMIZERS),
+        ("lr_scheduler.OneCycleLR(o)", Sign.CYCLES_MOMENTUM),
+        ("torch.isnan(loss)", Sign.LOOKS_FOR_NAN),
+        ("float('NaN')", Sign.LOOKS_FOR_NAN),
+        ("float('-inf')", Sign.NAMES_INFINITY),
+        ("from math import inf", Sign.NAMES_INFINITY),
+        ("inf = 1e9", Sign.NOTHING),
+        ("net.train(False)", Sign.DEPENDS_ON_MODE),
+        ("print(args.train)", Sign.NOTHING),
+        ("import torchvision.models as m", Sign.DEPENDS_ON_MODE),
+        ("from torchvision import models", Sign.DEPENDS_ON_MODE),
+        ("nn.Dropout2d(0.1)", Sign.DEPENDS_ON_MODE),
+        ("net.eval()", Sign.CALLS_EVAL | Sign.DEPENDS_ON_MODE),
+    ],
+)
+def test_a_statement_shows(text: str, sign: Sign) -> None:
+    assert signs_in(ast.parse(text)) == sign
+
+
+def test_a_constructor_sets_a_mode() -> None:
+    text = "class Net(nn.Module):\n    def __init__(self):\n        self.bn.eval()\n"
+    assert signs_in(ast.parse(text)) & Sign.SETS_MODE_WHEN_BUILT
+    assert not signs_in(ast.parse(text.replace("__init__", "reset"))) & Sign.SETS_MODE_WHEN_BUILT
