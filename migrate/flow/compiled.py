@@ -16,6 +16,7 @@ from migrate.flow.compiled_nodes import compiled_code
 from migrate.project import Project, ReadProblem, SourceFile, parse
 from migrate.resolve import FileResolution
 from migrate.resolve.modules import Modules, absolute_name
+from migrate.syntax.ast_index import nodes_of
 
 _ENTRANCES = ("forward", "__call__")
 _PLAIN_BASES = frozenset(
@@ -278,7 +279,7 @@ def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
 def outline(source: SourceFile, tree: ast.Module) -> Outline:
     """What a file defines and refers to."""
     found = Outline(source)
-    for node in ast.walk(tree):
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom, ast.Call):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]

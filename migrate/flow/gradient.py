@@ -20,6 +20,7 @@ from migrate.resolve.values import (
     Value,
     options_of,
 )
+from migrate.syntax.ast_index import nodes_of
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -75,13 +76,11 @@ class Gradient:
     def _stopped(self) -> set[ast.AST]:
         """The nodes inside `with torch.no_grad()` and in functions decorated so."""
         found: set[ast.AST] = set()
-        for node in ast.walk(self._flow.tree):
-            if isinstance(node, ast.With | ast.AsyncWith):
-                if any(self._switches_off(item.context_expr) for item in node.items):
-                    found |= {part for statement in node.body for part in ast.walk(statement)}
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and any(
-                map(self._switches_off, node.decorator_list)
-            ):
+        for node in nodes_of(self._flow.tree, ast.With, ast.AsyncWith):
+            if any(self._switches_off(item.context_expr) for item in node.items):
+                found |= {part for statement in node.body for part in ast.walk(statement)}
+        for node in nodes_of(self._flow.tree, ast.FunctionDef, ast.AsyncFunctionDef):
+            if any(map(self._switches_off, node.decorator_list)):
                 found |= set(ast.walk(node))
         return found | self._optimizer_code()
 

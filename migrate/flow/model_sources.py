@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from migrate.flow.blocks import Home, own_nodes, statements_below
 from migrate.flow.models import parameters_of
 from migrate.resolve.values import ProjectFunction, options_of
+from migrate.syntax.ast_index import nodes_of
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -29,9 +30,9 @@ def callers_of(function: Home, tree: ast.Module) -> list[Caller]:
         return []
     name = function.name
     if name == "__init__":
-        owners = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and function in n.body]
+        owners = [n for n in nodes_of(tree, ast.ClassDef) if function in n.body]
         name = owners[0].name if owners else name
-    homes: list[Home] = [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))]
+    homes: list[Home] = [tree, *nodes_of(tree, ast.FunctionDef)]
     return [
         Caller(home, statement, node)
         for home in homes
@@ -53,7 +54,7 @@ def builds_here(home: Home, model: str, tree: ast.Module) -> list[ast.stmt]:
             if found:
                 return found
         return []
-    for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+    for owner in nodes_of(tree, ast.ClassDef):
         if any(node is home for node in owner.body):
             inner = [n for n in owner.body if isinstance(n, ast.FunctionDef)]
             return _assignments([s for f in inner for _, s in statements_below(f.body)], model)
@@ -108,12 +109,9 @@ def is_construction(value: ast.expr | None) -> bool:
 
 
 def function_around(statement: ast.stmt, tree: ast.Module) -> ast.FunctionDef | None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(
-            s is statement for _, s in statements_below(node.body)
-        ):
-            return node
-    return None
+    functions: list[ast.FunctionDef] = nodes_of(tree, ast.FunctionDef)
+    around = (f for f in functions if any(s is statement for _, s in statements_below(f.body)))
+    return next(around, None)
 
 
 def sets_mode(code: ast.AST, flow: Flow) -> bool:

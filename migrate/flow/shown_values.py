@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate.syntax.ast_index import nodes_of
+
 _FUNCTIONS = frozenset({"print", "str", "repr", "format", "ascii"})
 # Methods of loggers, progress bars and files.
 _METHODS = frozenset(
@@ -20,9 +22,9 @@ _METHODS = frozenset(
 )
 
 
-def shown_values(tree: ast.AST) -> Iterator[ast.expr]:
+def shown_values(tree: ast.Module) -> Iterator[ast.expr]:
     """Every expression whose text is asked for."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree, ast.Call, ast.FormattedValue, ast.BinOp):
         if isinstance(node, ast.Call):
             yield from _of_call(node)
         elif isinstance(node, ast.FormattedValue):

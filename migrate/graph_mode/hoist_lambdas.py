@@ -6,7 +6,6 @@ A lambda with defaults (`lambda x, f=f: f(x)`) does not compile at all; the help
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -15,13 +14,14 @@ import libcst as cst
 from migrate.graph_mode.compiled_functions import all_compiled_names
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import Context
+from migrate.syntax.children import code_nodes
 from migrate.syntax.collapse_lines import on_one_line
 from migrate.syntax.import_planner import HELPERS, ImportPlanner
-from migrate.syntax.nodes import expression
-from migrate.syntax.text import code, module_code
+from migrate.syntax.nodes import dotted_name, expression
+from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
-_TENSORS = re.compile(rf"\b(?:mindspore|ms_\w+|nn|ops|mint|{HELPERS})\.")
+_LIBRARIES = frozenset({"mindspore", "nn", "ops", "mint", HELPERS})
 _COLLECTORS = frozenset({"append", "insert"})
 _Line = cst.SimpleStatementLine
 
@@ -54,10 +54,7 @@ def hoist_lambdas(module: cst.Module, context: Context) -> cst.Module:
     cells = [cls.qualified for cls in context.module_classes.values()]
     if not cells or "lambda" not in context.text:
         return module
-    text = module_code(module)
-    if "lambda" not in text:
-        return module
-    taken = set(re.findall(r"\w+", text))
+    taken = {node.value for node in code_nodes(module) if isinstance(node, cst.Name)}
     compiled = all_compiled_names(context)
     return transform_lazily(module, _Lines(cells, compiled, taken, context.spelling))
 
@@ -153,7 +150,7 @@ class _Lines(cst.CSTTransformer):
         if not isinstance(statement, cst.Assign | cst.AnnAssign | cst.Return | cst.Expr):
             return updated_node
         value = statement.value
-        if value is None or "lambda" not in code(value):
+        if value is None:
             return updated_node
         lines: list[_Line] = []
         new = self._value(value, lines, alone=not isinstance(statement, cst.Return | cst.Expr))
@@ -177,13 +174,13 @@ class _Lines(cst.CSTTransformer):
             return value
         if value is found[0][0] and alone and not _defaults(found[0][0]):
             return value
-        moved = {
-            id(one): self._moved(one, f"{key}_function" if key else "function", lines)
+        moved: dict[cst.Lambda, cst.BaseExpression] = {  # nodes are compared by identity
+            one: self._moved(one, f"{key}_function" if key else "function", lines)
             for one, key in found
         }
-        if all(moved[id(one)] is one for one, _ in found):
+        if all(new is one for one, new in moved.items()):
             return value
-        return _replaced(value, lambda one: moved.get(id(one), one))
+        return _replaced(value, lambda one: moved.get(one, one))
 
     def _moved(self, function: cst.Lambda, wish: str, lines: list[_Line]) -> cst.BaseExpression:
         """The name that the lambda gets, or what holds its defaults."""
@@ -274,13 +271,24 @@ def _defaults(function: cst.Lambda) -> list[cst.BaseExpression] | None:
 
 def _is_of_tensors(function: cst.Lambda) -> bool:
     """By what it does: it names MindSpore, gives back what it is given, or calls it."""
-    body = code(function.body)
-    names = [parameter.name.value for parameter in function.params.params]
-    return (
-        _TENSORS.search(body) is not None
-        or body in names
-        or any(re.search(rf"(?<![\w.]){name}(?:\.\w+)*\(", body) for name in names)
+    parameters = {parameter.name.value for parameter in function.params.params}
+    body = function.body
+    if isinstance(body, cst.Name):
+        return body.value in parameters
+    return any(
+        (isinstance(node, cst.Attribute) and _is_library(_first_name(node)))
+        or (isinstance(node, cst.Call) and _first_name(node.func) in parameters)
+        for node in code_nodes(body)
     )
+
+
+def _first_name(node: cst.BaseExpression) -> str:
+    """`f` of `f`, and of `f.apply`."""
+    return (dotted_name(node) or "").partition(".")[0]
+
+
+def _is_library(name: str) -> bool:
+    return name in _LIBRARIES or name.startswith("ms_")
 
 
 def _replaced(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import Instance, is_tensor, options_of
+from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.edits import Edit, Piece
 
 _REGISTER = ("register_buffer", "register_parameter", "add_module", "register_module")
@@ -113,7 +114,7 @@ def _changes_in_place(read: ast.Attribute, function: CompiledFunction) -> bool:
 def _registered(function: CompiledFunction) -> set[str]:
     """Buffers, Parameters and layers of any class in the file."""
     found: set[str] = set()
-    for node in ast.walk(function.source.tree):
+    for node in nodes_of(function.source.tree, ast.Call, ast.Assign):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _REGISTER and node.args:
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
@@ -149,7 +150,7 @@ def _written_elsewhere(function: CompiledFunction) -> set[str]:
 def _related(function: CompiledFunction) -> list[ast.ClassDef]:
     """The class, and those of the file that it derives from or that derive from it."""
     assert function.owner is not None
-    classes = [node for node in ast.walk(function.source.tree) if isinstance(node, ast.ClassDef)]
+    classes = nodes_of(function.source.tree, ast.ClassDef)
     found = {function.owner.name}
     while True:
         bases = {base for cls in classes if cls.name in found for base in _base_names(cls)}

@@ -123,10 +123,8 @@ def _called_together(files: tuple[SourceFile, ...]) -> Iterator[dict[str, bool]]
             tree = ast.parse(text)
         except (ReadProblem, SyntaxError, ValueError, RecursionError):
             continue
-        bodies = [tree.body]
-        bodies += [
-            n.body for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
+        functions = nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
+        bodies = [tree.body, *(node.body for node in functions)]
         for body in bodies:
             yield _calls_in(body)
 

@@ -9,6 +9,7 @@ import ast
 import re
 
 from migrate.pipeline import becomes, declare
+from migrate.syntax.ast_index import nodes_of
 
 _STEP_WITH = re.compile(r"\.step\(\s*(closure\s*=\s*)?[A-Za-z_]\w*\s*\)")
 _MANY_TIMES = "LBFGS"
@@ -67,13 +68,9 @@ def split_closure(text: str) -> str:
     made = _made(tree)
     if not any(_ONCE.fullmatch(name) for names in made.values() for name in names):
         return text
-    closures = {
-        node.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and _is_closure(node)
-    }
-    for node in ast.walk(tree):
-        call = node.value if isinstance(node, ast.Assign | ast.Expr) else None
+    closures = {node.name for node in nodes_of(tree, ast.FunctionDef) if _is_closure(node)}
+    for node in nodes_of(tree, ast.Assign, ast.Expr):
+        call = node.value
         name = _closure_of(call)
         if name in closures and isinstance(call, ast.Call) and call.lineno == call.end_lineno:
             assert isinstance(call.func, ast.Attribute)
@@ -92,7 +89,7 @@ def split_closure(text: str) -> str:
 def _made(tree: ast.Module) -> dict[str, set[str]]:
     """By what each variable is made; under an empty name, what is made without one."""
     found: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(tree, ast.Call, ast.Assign):
         if isinstance(node, ast.Call):
             found.setdefault("", set()).add(ast.unparse(node.func).rpartition(".")[2])
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):

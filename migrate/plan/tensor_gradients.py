@@ -23,6 +23,7 @@ from migrate.plan.input_gradients import (
     plan_gradients,
 )
 from migrate.project import Project, ReadProblem
+from migrate.syntax.ast_index import nodes_of
 
 
 def plan_tensor_gradients(
@@ -230,7 +231,7 @@ def _clears_after_calling(name: str, text: str) -> bool:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return False
-    homes: list[Home] = [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))]
+    homes: list[Home] = [tree, *nodes_of(tree, ast.FunctionDef)]
     for home in homes:
         found: dict[str, list[ast.stmt]] = {}
         for _, statement in statements_below(home.body):

@@ -13,6 +13,7 @@ from migrate.analyze.coverage import Coverage
 from migrate.findings import Finding
 from migrate.port.file import PortedFile
 from migrate.project import ReadProblem, SourceFile
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _DEVICE = re.compile(r"cuda(:\d+)?")
 _WORDS = {"nccl": "hccl", "CUDA_VISIBLE_DEVICES": "ASCEND_RT_VISIBLE_DEVICES"}
@@ -38,16 +39,13 @@ def npu_file(source: SourceFile, text: str | None = None) -> PortedFile:
         line = getattr(error, "lineno", None) or 1
         problem = Finding(source.path, line, 1, "MS205", f"is not valid Python: {error}")
         return PortedFile(source, text or "", problem=problem)
-    imports = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom) and _imports_torch(node)
-    ]
+    imports = [n for n in nodes_of(tree, ast.Import, ast.ImportFrom) if _imports_torch(n)]
     if not imports:
         return PortedFile(source, text)
     places = _Places(text)
-    edits = sorted({edit for node in ast.walk(tree) for edit in _edits(node, places)})
-    findings = [found for node in ast.walk(tree) for found in _left(node, source)]
+    nodes = all_nodes(tree)
+    edits = sorted({edit for node in nodes for edit in _edits(node, places)})
+    findings = [found for node in nodes for found in _left(node, source)]
     count = len(edits)
     if (count or _is_program(tree)) and not _has_torch_npu(tree):
         top = [node for node in tree.body if node in imports] or imports
@@ -166,10 +164,8 @@ def _imports_torch(node: ast.Import | ast.ImportFrom) -> bool:
 
 
 def _has_torch_npu(tree: ast.Module) -> bool:
-    return any(
-        isinstance(node, ast.Import) and any(alias.name == "torch_npu" for alias in node.names)
-        for node in ast.walk(tree)
-    )
+    imported = (alias.name for node in nodes_of(tree, ast.Import) for alias in node.names)
+    return "torch_npu" in imported
 
 
 def _is_program(tree: ast.Module) -> bool:

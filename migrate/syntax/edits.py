@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from migrate.syntax.ast_index import all_nodes, nodes_of
+
 Piece = str | ast.AST
 
 
@@ -58,8 +60,8 @@ class SourceText:
     @cached_property
     def names(self) -> set[str]:
         """Every variable and parameter of the file."""
-        found = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
-        return found | {node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg)}
+        found = {node.id for node in nodes_of(self.tree, ast.Name)}
+        return found | {node.arg for node in nodes_of(self.tree, ast.arg)}
 
     def line_of(self, offset: int) -> int:
         return bisect_right(self._starts, offset)
@@ -147,10 +149,10 @@ def apply_edits(source: SourceText, edits: Iterable[Edit]) -> Edited:
 def origins(old: SourceText, edited: Edited) -> Iterator[tuple[ast.AST, ast.AST]]:
     """(new node, old node) of all nodes that were copied."""
     known: dict[tuple[type, int, int], ast.AST] = {}
-    for node in ast.walk(old.tree):
+    for node in all_nodes(old.tree):
         if hasattr(node, "lineno"):
             known.setdefault((type(node), *old.span(node)), node)
-    for node in ast.walk(edited.source.tree):
+    for node in all_nodes(edited.source.tree):
         if hasattr(node, "lineno"):
             span = edited.old_span(*edited.source.span(node))
             found = known.get((type(node), *span)) if span else None

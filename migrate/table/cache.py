@@ -1,4 +1,4 @@
-"""Keep built rows in the user's cache directory: reading TOML takes longer than everything else."""
+"""Cache built rows in the user's cache directory: reading TOML takes longer than all the rest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import marshal
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -28,32 +28,43 @@ def directory() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "ms-migrate"
 
 
+def _states(paths: Iterable[Path]) -> tuple[tuple[int, int], ...]:
+    return tuple((status.st_size, status.st_mtime_ns) for status in map(os.stat, paths))
+
+
+# Taken when the code is imported: rows are built by that code, whatever stands on the disk later.
+_CODE = _states(
+    Path(__file__).with_name(name)
+    for name in ("build.py", "cache.py", "devices.py", "entry.py", "mint.py", "signature.py")
+)
+
+
 def stamp(path: Path) -> Stamp:
-    """Changes when the mapping file changes, or the code that builds rows from it."""
-    here = Path(__file__).parent
-    code = ("build.py", "cache.py", "devices.py", "entry.py", "mint.py", "signature.py")
+    """Changes when the mapping file changes, or the code that builds rows from it.
+
+    Taken before the file is read: one that is written meanwhile must be read again.
+    """
     # What these say goes into the rows of every file.
     beside = [path.parent / name for name in ("mint.toml", "platforms.toml")]
-    sources = (path, *(here / name for name in code), *filter(Path.exists, beside))
-    states = tuple((status.st_size, status.st_mtime_ns) for status in map(os.stat, sources))
-    return (str(path), states, _ENTRY_FIELDS, _OVERLOAD_FIELDS, sys.hexversion)
+    states = _states((path, *filter(Path.exists, beside)))
+    return (str(path), states, _CODE, _ENTRY_FIELDS, _OVERLOAD_FIELDS, sys.hexversion)
 
 
-def recall(path: Path) -> Any:
-    """What was kept for this file, if neither it nor the code has changed since; else None."""
+def recall(path: Path, state: Stamp) -> Any:
+    """What was stored for this file in this state; else None."""
     try:
-        kept, content = marshal.loads(_file(path).read_bytes())
-        return content if kept == stamp(path) else None
+        stored, content = marshal.loads(_file(path).read_bytes())
+        return content if stored == state else None
     except (OSError, ValueError, EOFError, TypeError, RuntimeError):
         return None
 
 
-def keep(path: Path, content: Any) -> None:
+def store(path: Path, state: Stamp, content: Any) -> None:
     """Remember plain values for a file; a cache that cannot be written is no reason to fail."""
     import tempfile
 
     try:
-        data = marshal.dumps((stamp(path), content))
+        data = marshal.dumps((state, content))
         target = _file(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         # Written beside and moved: another process may be reading at this moment.
@@ -64,12 +75,12 @@ def keep(path: Path, content: Any) -> None:
         return
 
 
-class KeptRows(Mapping[str, Entry]):
-    """Rows as they were kept; each is built when it is first asked for, since most never are."""
+class CachedRows(Mapping[str, Entry]):
+    """Rows as they were stored; each is built when it is first asked for, since most never are."""
 
-    def __init__(self, kept: list[tuple[tuple[str, ...], tuple[Any, ...]]]) -> None:
-        self._places = {name: number for number, (names, _) in enumerate(kept) for name in names}
-        self._rows: list[Any] = [row for _, row in kept]
+    def __init__(self, stored: list[tuple[tuple[str, ...], tuple[Any, ...]]]) -> None:
+        self._places = {name: number for number, (names, _) in enumerate(stored) for name in names}
+        self._rows: list[Any] = [row for _, row in stored]
 
     def __getitem__(self, name: str) -> Entry:
         number = self._places[name]
@@ -93,22 +104,21 @@ class KeptRows(Mapping[str, Entry]):
         return len(self._places)
 
 
-def recall_rows(path: Path) -> KeptRows | None:
+def recall_rows(path: Path, state: Stamp) -> CachedRows | None:
     """The rows of a mapping file as they were built last time; None when they must be built."""
-    rows = recall(path)
+    rows = recall(path, state)
     try:
-        return None if rows is None else KeptRows(rows)
+        return None if rows is None else CachedRows(rows)
     except (TypeError, ValueError):
         return None
 
 
-def keep_rows(path: Path, entries: Mapping[str, Entry]) -> None:
-    """Remember rows under all their names."""
-    names: dict[int, list[str]] = {}
+def store_rows(path: Path, state: Stamp, entries: Mapping[str, Entry]) -> None:
+    """Remember rows under all their names; aliases share a row."""
+    rows: dict[str, tuple[Entry, list[str]]] = {}
     for name, entry in entries.items():
-        names.setdefault(id(entry), []).append(name)
-    unique = {id(entry): entry for entry in entries.values()}
-    keep(path, [(tuple(names[key]), _freeze(entry)) for key, entry in unique.items()])
+        rows.setdefault(entry.torch, (entry, []))[1].append(name)
+    store(path, state, [(tuple(names), _freeze(entry)) for entry, names in rows.values()])
 
 
 def _file(path: Path) -> Path:

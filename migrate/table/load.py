@@ -108,7 +108,7 @@ class Table:
         """Every row's own name, for searches that need nothing else."""
         for namespace in sorted(self.namespaces):
             rows = self._load(namespace)
-            if isinstance(rows, cache.KeptRows):
+            if isinstance(rows, cache.CachedRows):
                 yield from rows.own_names()
             else:
                 yield from dict.fromkeys(entry.torch for entry in rows.values())
@@ -136,11 +136,12 @@ class Table:
     def _load(self, namespace: str) -> Mapping[str, Entry]:
         if namespace not in self._namespaces:
             path = self.folder / f"{namespace}.toml"
-            entries: Mapping[str, Entry] | None = cache.recall_rows(path) if self.cached else None
+            state = cache.stamp(path) if self.cached else ()
+            entries: Mapping[str, Entry] | None = cache.recall_rows(path, state) if state else None
             if entries is None:
                 entries = build_entries(_read(path), path.name, self._mint, self._devices)
                 if self.cached:
-                    cache.keep_rows(path, entries)
+                    cache.store_rows(path, state, entries)
             self._namespaces[namespace] = entries
         return self._namespaces[namespace]
 
@@ -169,11 +170,12 @@ class Table:
         path = self.folder / f"{name}.toml"
         if not path.exists():
             return {}
-        document: dict[str, Any] | None = cache.recall(path) if self.cached else None
+        state = cache.stamp(path) if self.cached else ()
+        document: dict[str, Any] | None = cache.recall(path, state) if state else None
         if document is None:
             document = _read(path)
             if self.cached:
-                cache.keep(path, document)
+                cache.store(path, state, document)
         return document
 
 

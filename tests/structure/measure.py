@@ -202,7 +202,16 @@ def looks_at_contexts() -> list[str]:
 
 
 def module_scans() -> list[str]:
-    """Calls that walk the tree of a whole file: `ast.walk(tree)`, `nodes_of(context.tree, ...)`."""
+    """Calls that walk the tree of a whole file: `ast.walk(tree)`, `all_nodes(context.tree)`."""
+    return _calls_on_modules("walk", "all_nodes")
+
+
+def index_questions() -> list[str]:
+    """Look-ups in the index of a file's nodes, which is made once: `nodes_of(tree, ast.Call)`."""
+    return _calls_on_modules("nodes_of", "parents_of")
+
+
+def _calls_on_modules(*names: str) -> list[str]:
     found = []
     for path in sources():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -211,7 +220,7 @@ def module_scans() -> list[str]:
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             first = node.args[0]
             walked = getattr(first, "attr", getattr(first, "id", ""))
-            if name in ("walk", "nodes_of", "all_nodes") and walked in ("tree", "module"):
+            if name in names and walked in ("tree", "module"):
                 found.append(f"{path.relative_to(SOURCES).as_posix()}:{node.lineno}")
     return found
 
@@ -331,6 +340,7 @@ def report() -> str:
         ("files that compare line numbers", "23", str(len(compares_lines()))),
         ("files that look at Store and Load themselves", "32", str(len(looks_at_contexts()))),
         ("scans of a whole module", "56", str(len(module_scans()))),
+        ("look-ups in the index of a module", "", str(len(index_questions()))),
         ("files of the port with regular expressions", "", str(len(patterns_over_code()))),
         ("notions of compiled code", "3", _listed(notions_of_compiled_code())),
     ]

@@ -91,3 +91,22 @@ def test_cache_directory_follows_the_environment(monkeypatch: pytest.MonkeyPatch
 def test_a_table_of_ones_own_leaves_nothing_behind(folder: Path) -> None:
     assert Table(folder).get("torch.exp") is not None
     assert not cache.directory().exists()
+
+
+def test_a_file_that_is_written_while_it_is_read_is_read_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another process writes between the reading and the storing must not be hidden."""
+    path = folder / "torch.toml"
+    store = cache.store
+
+    def late(of: Path, state: cache.Stamp, content: object) -> None:
+        if of == path:
+            path.write_text(ROWS.replace('"torch.flatten"', '"torch.unflatten"', 1))
+            os.utime(path, ns=(1, 1))
+        store(of, state, content)
+
+    monkeypatch.setattr(cache, "store", late)
+    assert Table(folder, cached=True).get("torch.flatten") is not None
+    monkeypatch.setattr(cache, "store", store)
+    assert Table(folder, cached=True).get("torch.flatten") is None

@@ -10,7 +10,7 @@ import ast
 import builtins
 
 from migrate.pipeline.context import Context
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import nodes_of, parents_of
 
 FLAT = ("torch.nn.Conv1d.weight", "torch.nn.ConvTranspose1d.weight")
 _HEIGHT = 2  # the axis that torch's weight has not
@@ -32,7 +32,7 @@ def flat_weights(tree: ast.Module, context: Context) -> set[ast.AST]:
     ]
     if not nodes:
         return set()
-    parents = {child: n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
+    parents = parents_of(tree)
     found: set[ast.AST] = set()
     for node in nodes:
         use = _use(node, parents, tree, context)
@@ -108,8 +108,7 @@ def _is_changed(name: str, tree: ast.Module) -> bool:
     """The name's value may be changed in place somewhere in the file."""
     return any(
         isinstance(inner, ast.Name) and inner.id == name
-        for node in all_nodes(tree)
-        if isinstance(node, ast.Subscript | ast.Attribute)
+        for node in nodes_of(tree, ast.Subscript, ast.Attribute)
         if not isinstance(node.ctx, ast.Load) or getattr(node, "attr", "").endswith("_")
         for inner in ast.walk(node)
     )

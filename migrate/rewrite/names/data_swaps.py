@@ -7,15 +7,13 @@ from __future__ import annotations
 import ast
 
 from migrate.flow.blocks import statements_below
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import nodes_of
 
 
 def replaced_later(tree: ast.Module) -> set[ast.AST]:
     """Every `p.data` that a statement keeps in a function which gives `p.data` another value."""
     found: set[ast.AST] = set()
-    for function in all_nodes(tree):
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
-            continue
+    for function in nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module):
         below = [statement for _, statement in statements_below(function.body)]
         statements = [node for node in below if isinstance(node, ast.Assign)]
         replaced = {

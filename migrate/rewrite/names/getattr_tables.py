@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from migrate.pipeline.context import Context
 from migrate.resolve import Usage
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import nodes_of
 
 _CALLED = ("function", "class")
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
@@ -26,7 +26,7 @@ class LookedUp:
 def find_looked_up(tree: ast.Module, context: Context) -> dict[ast.AST, LookedUp]:
     """By the call of getattr."""
     found: dict[ast.AST, LookedUp] = {}
-    calls = [node for node in all_nodes(tree) if _is_getattr(node)]
+    calls = [node for node in nodes_of(tree, ast.Call) if _is_getattr(node)]
     for call in calls:
         owner = context.usage(call.args[0])
         if owner is None or owner.api not in ("torch.nn", "torch.nn.functional", "torch"):
@@ -43,13 +43,11 @@ def _spelled(tree: ast.Module, owner: str, context: Context) -> tuple[str, ...]:
 
     Another name raises a KeyError where it is looked up.
     """
-    compared = {
-        part for node in all_nodes(tree) if isinstance(node, ast.Compare) for part in ast.walk(node)
-    }
+    compared = {part for node in nodes_of(tree, ast.Compare) for part in ast.walk(node)}
     texts = {
         node.value
-        for node in all_nodes(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in compared
+        for node in nodes_of(tree, ast.Constant)
+        if isinstance(node.value, str) and node not in compared
     }
     rows = {text: context.table.get(f"{owner}.{text}") for text in texts if text.isidentifier()}
     return tuple(
@@ -61,10 +59,9 @@ def _spelled(tree: ast.Module, owner: str, context: Context) -> tuple[str, ...]:
     )
 
 
-def _is_getattr(node: ast.AST) -> bool:
+def _is_getattr(node: ast.Call) -> bool:
     return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
+        isinstance(node.func, ast.Name)
         and node.func.id == "getattr"
         and len(node.args) == 2
         and isinstance(node.args[1], ast.Name | ast.Attribute)
@@ -74,7 +71,7 @@ def _is_getattr(node: ast.AST) -> bool:
 def _allowed(tree: ast.Module, call: ast.Call) -> tuple[str, ...]:
     """From `if kind in ["LSTM", "GRU"]:` around the call, or an assertion before it."""
     key = ast.unparse(call.args[1])
-    for node in all_nodes(tree):
+    for node in nodes_of(tree, ast.If, ast.IfExp, ast.FunctionDef, ast.AsyncFunctionDef):
         if (
             isinstance(node, ast.If)
             and any(inner is call for part in node.body for inner in ast.walk(part))

@@ -17,7 +17,7 @@ from migrate.resolve.values import External
 from migrate.rewrite.calls.signature_cells import signature_helper
 from migrate.rewrite.names.getattr_tables import LookedUp
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import expression, fill, is_hole_alone
 from migrate.syntax.text import code
 from migrate.table import Entry
@@ -183,9 +183,8 @@ def _member_forms(entry: Entry) -> list[tuple[object, ...]]:
 def _beside_old_types(tree: ast.Module, context: Context) -> set[ast.AST]:
     """`torch.cuda.FloatTensor if cuda else torch.Tensor`: both make tensors of float32."""
     found: set[ast.AST] = set()
-    for node in all_nodes(tree):
-        if isinstance(node, ast.IfExp):
-            uses = [context.usage(part) for part in (node.body, node.orelse)]
-            if any(use is not None and _OLD_TENSOR.fullmatch(use.api) for use in uses):
-                found |= {use.node for use in uses if use is not None}
+    for node in nodes_of(tree, ast.IfExp):
+        uses = [context.usage(part) for part in (node.body, node.orelse)]
+        if any(use is not None and _OLD_TENSOR.fullmatch(use.api) for use in uses):
+            found |= {use.node for use in uses if use is not None}
     return found

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate.syntax.ast_index import nodes_of
+
 _MODELS = "torchvision.models"
 Edit = tuple[int, int, int, str]  # line, first byte, byte behind the last, new text
 
@@ -22,14 +24,13 @@ def local_imports(text: str, package: str, dots: str) -> str:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return text
-    chains = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    chains = [node for node in chains if _is_models(node)]
+    chains = [node for node in nodes_of(tree, ast.Attribute) if _is_models(node)]
     lines = [line.encode() for line in text.split("\n")]
     edits: list[Edit] = [_whole(node, package) for node in chains]
-    for node in ast.walk(tree):
+    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
         if isinstance(node, ast.Import):
             edits += _plain(node, package, dots, used=bool(chains))
-        elif isinstance(node, ast.ImportFrom) and not node.level:
+        elif not node.level:
             edits += _from(node, package, dots, lines)
     for line, start, end, new in sorted(edits, reverse=True):
         lines[line] = lines[line][:start] + new.encode() + lines[line][end:]

@@ -18,7 +18,7 @@ from migrate.rewrite.names.conv1d_weight_rank import FLAT, flat_weights
 from migrate.rewrite.names.data_swaps import replaced_later
 from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import atomic, expression, fill, is_cheap
 from migrate.syntax.text import code
 from migrate.table import Entry
@@ -107,10 +107,8 @@ class ReferenceForms(FileAccess):
         """`layer.type = "Conv"`: an attribute of the program's own, named like a method."""
         scope = self.context.resolution.scope
         return isinstance(node, ast.Attribute) and any(
-            isinstance(other, ast.Attribute)
-            and other.attr == node.attr
-            and isinstance(other.ctx, ast.Store)
-            for other in (all_nodes(scope.tree) if scope else ())
+            other.attr == node.attr and isinstance(other.ctx, ast.Store)
+            for other in (nodes_of(scope.tree, ast.Attribute) if scope else ())
         )
 
     def _member(

@@ -12,7 +12,7 @@ import ast
 from migrate.flow.grad_mode import is_decorated
 from migrate.pipeline.context import Context
 from migrate.resolve.values import INT, ProjectClass
-from migrate.syntax.ast_index import all_nodes, nodes_of
+from migrate.syntax.ast_index import nodes_of, parents_of
 
 _NAMED = frozenset({"bool", "byte", "char", "int", "long", "short"})
 _DTYPES = frozenset(
@@ -64,7 +64,7 @@ def integer_casts(tree: ast.Module, context: Context) -> set[ast.AST]:
     ]
     if not casts:
         return set()
-    parents = {child: n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
+    parents = parents_of(tree)
     return {
         cast
         for cast in casts

@@ -12,7 +12,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.tensors.integer_casts import ends_here, is_differentiated, names_integers
-from migrate.syntax.ast_index import all_nodes, nodes_of
+from migrate.syntax.ast_index import nodes_of, parents_of
 
 _FUNCTIONS = frozenset(
     """
@@ -47,7 +47,7 @@ def counted_integers(tree: ast.Module, context: Context, cut: set[ast.AST]) -> d
     ]
     if not found:
         return {}
-    parents = {child: n for n in all_nodes(tree) for child in ast.iter_child_nodes(n)}
+    parents = parents_of(tree)
     return {
         statement: name
         for statement, name in found

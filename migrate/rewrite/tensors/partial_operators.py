@@ -14,7 +14,7 @@ from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.tensors.numpy_operands import Spine
 from migrate.rewrite.tensors.value_kinds import is_complex
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import atomic, expression
 
 _MAKERS = ("complex", "polar", "fft")  # most files name none of them
@@ -101,8 +101,7 @@ class PartialOperators(NodePass):
 def _complex_products(tree: ast.Module) -> set[Spine]:
     """The left operands of all products in functions that make complex tensors."""
     found: set[Spine] = set()
-    functions = [n for n in all_nodes(tree) if isinstance(n, ast.FunctionDef)]
-    for function in functions:
+    for function in nodes_of(tree, ast.FunctionDef):
         for node in ast.walk(function):
             if (
                 isinstance(node, ast.BinOp)
