@@ -29,7 +29,7 @@ from migrate.rewrite.calls.shown_types import shows_layers, shows_tensors
 from migrate.rewrite.names.import_findings import import_findings
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.depth import DEEPEST_CHAIN, too_deep
-from migrate.syntax.helper_import import helper_alias
+from migrate.syntax.helper_import import helper_alias, with_way_up
 from migrate.syntax.import_planner import HELPERS, ImportPlanner
 from migrate.syntax.keyword_spaces import space_keywords
 from migrate.table.helper_pieces import helper_index
@@ -107,6 +107,7 @@ def port_file(
     line what stands behind it.
     """
     passes = passes or all_passes()
+    *way_up, own_import = helper_import.split("\n")
     try:
         text = source.read() if text is None else text
     except ReadProblem as problem:
@@ -140,7 +141,7 @@ def port_file(
     if deep is not None:
         left = file_coverage(source, usages, (), table, left=True)
         return PortedFile(source, original, problem=deep, coverage=left)
-    spelling = _import_planner(resolver, tree, text, helper_import)
+    spelling = _import_planner(resolver, tree, text, own_import)
     spelling.mint = mint
     context = _context(resolver, resolution, spelling, text)
     context.input_shapes = dict(input_shapes or {})
@@ -170,7 +171,9 @@ def port_file(
         code, helpers, context.generated = original, [], {}  # there is nothing left to be ported
     else:
         helpers = _helpers_in(code, context)
-        code = _with_installed(code, context, helper_import, helpers)
+        code = _with_installed(code, context, own_import, helpers)
+        for line in way_up:
+            code = with_way_up(code, line)
     findings = [_at_source(finding, lowered) for finding in context.findings]
     reasons = {}
     if context.snapshots is not None:

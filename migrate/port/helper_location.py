@@ -1,14 +1,17 @@
-"""Where the helper module of each file goes, and the line that imports it from there.
+"""Where the helper module of each file goes, and the lines that import it from there.
 
-Files that Python reaches from one directory share one helper module, so that a class in it is the
-same class for all of them: `isinstance(m, nn.Upsample)` in one package must know the layer that
-another package built.
+A folder that is ported has one helper module, at its top, so that a class in it is the same class
+for all files: `isinstance(m, nn.Upsample)` in one package must know the layer that another package
+built. A file that Python reaches from a folder further down (`python tools/train.py`) says where
+the top is before it imports the module; under `python -m tools.train` the same lines do no harm. A
+package that is installed keeps a module of its own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 
 from migrate.port.local_models import ModelFile
@@ -16,7 +19,7 @@ from migrate.project import ReadProblem, SourceFile
 from migrate.project.text import read_bytes
 from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 
-Home = tuple[Path, str]  # the directory, relative to the output, and the import
+Home = tuple[Path, str]  # the directory, relative to the output, and the lines of the import
 
 _DIRECT = f"import {HELPER_MODULE} as {HELPERS}"
 _PROJECT_TABLE = re.compile(r"^\[(project|tool\.poetry)\]", re.MULTILINE)
@@ -27,16 +30,47 @@ def helper_locations(
 ) -> dict[SourceFile, Home]:
     """The home of every file: its package, its folder, or the directory that it shares."""
     homes = {source: helper_home(source, places[source], paths) for source in files}
+    roots = {source: _import_root(source, homes[source], paths) for source in homes}
     shared: dict[Path, list[SourceFile]] = {}
-    for source in homes:
-        top = _import_root(source, homes[source], paths)
-        if top is not None:
+    for source, root in roots.items():
+        top = _asked_for(root, places[source], paths) if root is not None else None
+        if top is not None and not source.notebook:
             shared.setdefault(top, []).append(source)
     for top, sources in shared.items():
         used = {homes[source][0] for source in sources if source.imports_torch()}
         if len(used) > 1:
-            homes |= dict.fromkeys(sources, (top, _DIRECT))
+            top = _lowest([roots[s] or top for s in sources if s.imports_torch()], top)
+            homes |= {
+                source: (top, _from_below(top, places[source], roots[source] or top))
+                for source in sources
+            }
     return homes
+
+
+def _asked_for(root: Path, place: Path, paths: list[Path]) -> Path | None:
+    """The place of the folder that was asked for and holds a file; models ported along have none
+    but their own.
+    """
+    several = sum(path.is_dir() for path in paths) > 0 and len(paths) > 1
+    top = Path(place.parts[0]) if several and len(place.parts) > 1 else Path()
+    return top if root.is_relative_to(top) else root
+
+
+def _lowest(roots: list[Path], top: Path) -> Path:
+    """The deepest folder that holds all of these."""
+    parts = zip(*(root.parts for root in roots), strict=False)
+    common = Path(*(names[0] for names in takewhile(lambda names: len(set(names)) == 1, parts)))
+    return common if common.is_relative_to(top) else top
+
+
+def _from_below(top: Path, place: Path, root: Path) -> str:
+    """The import; where Python does not reach the top by itself, behind the way up to it."""
+    if root == top:
+        return _DIRECT
+    depth = len(place.parent.relative_to(top).parts)
+    up = ", ".join(['".."'] * depth)
+    way = f"sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), {up}))"
+    return f"{way}\n{_DIRECT}"
 
 
 def helper_home(source: SourceFile, target: Path, paths: list[Path]) -> Home:

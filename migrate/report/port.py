@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from migrate.emit.helper_reasons import REASONS, reasons_of
 from migrate.envelope import as_text, envelope
 from migrate.findings import Finding, in_order
 from migrate.port.tree import PortedTree
@@ -46,8 +47,23 @@ def _numbers(tree: PortedTree) -> dict[str, Any]:
         "share": round(counted.share, 4),
         "open": len(in_order(tree.findings)),
         "helpers": len(tree.helpers),
+        "helper_lines": sum(text.count("\n") for text in tree.helpers.values()),
+        "helper_reasons": {reason: len(names) for reason, names in _reasons(tree).items()},
         "copied": len(tree.copies),
     }
+
+
+def _reasons(tree: PortedTree) -> dict[str, set[str]]:
+    """Helpers by why they are needed; one that is handed on anywhere counts as that."""
+    found: dict[str, str] = {}
+    for ported in tree.files.values():
+        if ported.helpers and not ported.source.notebook:
+            for name, reason in reasons_of(ported.text, ported.helpers).items():
+                found[name] = reason if reason == "passed on" else found.get(name, reason)
+    counted: dict[str, set[str]] = {reason: set() for reason in REASONS}
+    for name, reason in found.items():
+        counted[reason].add(name)
+    return {reason: names for reason, names in counted.items() if names}
 
 
 def _json(tree: PortedTree, output: Path | None, shown: Shown) -> str:
@@ -116,7 +132,8 @@ def _line(tree: PortedTree, output: Path | None, shown: Shown) -> str:
     files = f"{numbers['files']} file{'s' * (numbers['files'] != 1)}"
     stream.write(f"{files}{place}: {covered(tree.coverage)}")
     if tree.helpers:
-        stream.write(f", helpers in {', '.join(str(path) for path in tree.helpers)}")
+        counts = ", ".join(f"{count} {why}" for why, count in numbers["helper_reasons"].items())
+        stream.write(f", helpers in {', '.join(str(path) for path in tree.helpers)} ({counts})")
     if tree.scaffold:
         scripts = [str(path) for path in tree.scaffold if path.suffix == ".sh"]
         stream.write(f", launched by {', '.join(scripts)}")

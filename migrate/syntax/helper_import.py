@@ -37,3 +37,25 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{head}{alias.name}" for alias in node.names)
         else:
             yield from (alias.name for alias in node.names)
+
+
+def with_way_up(code: str, way: str) -> str:
+    """The code with a line, which uses os and sys, in front of the import of the helper module."""
+    lines = code.split("\n")
+    tree = ast.parse(code)
+    if way in lines:
+        return code
+    for node in tree.body:
+        if isinstance(node, ast.Import) and any(n.name == HELPER_MODULE for n in node.names):
+            before = {
+                alias.name
+                for other in tree.body[: tree.body.index(node)]
+                if isinstance(other, ast.Import)
+                for alias in other.names
+                if alias.asname is None
+            }
+            missing = [f"import {name}" for name in ("os", "sys") if name not in before]
+            blank = [""] if missing or lines[node.lineno - 2].strip() else []
+            lines[node.lineno - 1 : node.lineno - 1] = [*missing, *blank, way, ""]
+            break
+    return "\n".join(lines)

@@ -28,6 +28,7 @@ class Definition:
     first: tuple[str, ...]  # those that must stand before it: bases, decorators, defaults
     order: tuple[int, int]  # of its file, and in it
     is_class: bool
+    file: str  # the name of its file, without the ending
 
 
 class HelperIndex:
@@ -89,11 +90,9 @@ class _Pieces(Mapping[str, Definition]):
     """Definitions by name; a file is parsed when something of it is first asked for."""
 
     def __init__(self, folder: Path) -> None:
-        self._texts = [
-            path.read_text(encoding="utf-8")
-            for path in sorted(folder.glob("*.py"))
-            if path.name != "__init__.py"
-        ]
+        paths = [path for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"]
+        self._files = [path.stem for path in paths]
+        self._texts = [path.read_text(encoding="utf-8") for path in paths]
         self._places = {
             found[1]: number
             for number, text in enumerate(self._texts)
@@ -104,7 +103,7 @@ class _Pieces(Mapping[str, Definition]):
     def __getitem__(self, name: str) -> Definition:
         number = self._places[name]
         if number not in self._read:
-            self._read[number] = _read(self._texts[number], number)
+            self._read[number] = _read(self._texts[number], number, self._files[number])
         return self._read[number][name]
 
     def __contains__(self, name: object) -> bool:
@@ -117,7 +116,7 @@ class _Pieces(Mapping[str, Definition]):
         return len(self._places)
 
 
-def _read(text: str, number: int) -> dict[str, Definition]:
+def _read(text: str, number: int, file: str) -> dict[str, Definition]:
     definitions: dict[str, Definition] = {}
     lines = text.splitlines()
     tree = ast.parse(text)
@@ -152,6 +151,7 @@ def _read(text: str, number: int) -> dict[str, Definition]:
                 first=tuple(sorted(_used_at_once(node))),
                 order=(number, len(definitions)),
                 is_class=isinstance(node, ast.ClassDef),
+                file=file,
             )
     return definitions
 

@@ -31,6 +31,10 @@ class MindSporeNames:
                 return False
         return True
 
+    def lists(self, dotted: str) -> bool:
+        """Whether the release is known to have this very name."""
+        return dotted in self._names
+
 
 @cache
 def _read(path: Path, version: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -2,11 +2,12 @@
 
 import sys
 
-from tests.bench import parity_cost, port_speed, run, step_speed
+from tests.bench import helper_weight, parity_cost, port_speed, run, step_speed
 
 PARTS = {
     "analyze": run.main,
     "port": port_speed.main,
+    "helpers": helper_weight.main,
     "parity": parity_cost.main,
     "step": step_speed.main,
 }

@@ -1,0 +1,81 @@
+"""Why a port needs its helpers: counted for the summary, so that a needless one is seen.
+
+| reason | a helper that |
+|---|---|
+| passed on | is handed on as a value, to be called with torch's arguments |
+| semantics | has a namesake in MindSpore that computes or checks something else |
+| composition | MindSpore has no counterpart for |
+| data | reads, orders or transforms samples |
+| training | belongs to a step, an optimizer, a checkpoint, a device or a group of processes |
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrate.syntax.helper_import import helper_alias
+from migrate.syntax.import_planner import HELPERS
+from migrate.table.entry import VERSIONS
+from migrate.table.helper_pieces import helper_index
+from migrate.table.mindspore_names import MindSporeNames
+
+REASONS = ("passed on", "semantics", "composition", "data", "training")
+_DATA = ("data_", "vision_presets", "vision_files")
+_TRAINING = ("train_", "optim_", "checkpoint", "devices", "vision_weights")
+_NAMESAKES = (
+    "ops",
+    "nn",
+    "nn.Cell",
+    "Tensor",
+    "mint.nn",
+    "mint.nn.functional",
+    "common.initializer",
+)
+
+
+def reason_of(name: str, *, as_value: bool) -> str:
+    """The reason of one helper, by the file of its piece and by how it is used."""
+    piece = helper_index().definitions.get(name)
+    if piece is not None:
+        if piece.file.startswith(_DATA):
+            return "data"
+        if piece.file.startswith(_TRAINING):
+            return "training"
+    if as_value or piece is None:
+        return "passed on"
+    known = MindSporeNames(VERSIONS[-1])
+    namesake = any(known.lists(f"mindspore.{place}.{name}") for place in _NAMESAKES)
+    return "semantics" if namesake else "composition"
+
+
+def reasons_of(text: str, helpers: Iterable[str]) -> dict[str, str]:
+    """The reason of each helper that a ported file names."""
+    values = _handed_on(ast.parse(text))
+    return {name: reason_of(name, as_value=name in values) for name in helpers}
+
+
+def _handed_on(tree: ast.Module) -> set[str]:
+    """Helpers that are values: neither called, nor a base, a test's class or an annotation."""
+    modules = {HELPERS, f"ms_{HELPERS}", helper_alias(tree)}
+    elsewhere: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            elsewhere.add(id(node.func))
+            if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
+                elsewhere |= {id(part) for argument in node.args for part in ast.walk(argument)}
+        elif isinstance(node, ast.ClassDef):
+            elsewhere |= {id(base) for base in node.bases}
+        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+            elsewhere |= {id(part) for part in ast.walk(node.annotation)}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            read = [*node.decorator_list, *([node.returns] if node.returns else [])]
+            elsewhere |= {id(part) for one in read for part in ast.walk(one)}
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and id(node) not in elsewhere
+        and isinstance(node.value, ast.Name)
+        and node.value.id in modules
+    }
