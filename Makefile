@@ -7,6 +7,14 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.stamp
 JOBS   ?= 2
 
+# pip's warnings (an index that is not there, a cache that is not writable) stay in a log, which is
+# shown when something fails.
+comma  := ,
+EXTRAS := .[run,vision,mcp,dev]
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+quietly = echo "make: $(1)"; $(PIP) $(2) > $(VENV)/pip.log 2>&1 || \
+  { cat $(VENV)/pip.log; echo "make: pip failed; the lines above are in $(VENV)/pip.log"; exit 1; }
+
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test lint format zoo zoo-ascend hunt verify bench structure snapshot metamorphic fuzz limits \
   mutation coverage flagship docs clean
@@ -22,10 +30,8 @@ $(STAMP): constraints.txt setup.cfg pyproject.toml
 	  { echo "make: '$(PYTHON)' is not Python 3.11; try: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "make: installing torch, mindspore and the tools into $(VENV) (about three minutes, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt setuptools wheel
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation \
-	  --constraint constraints.txt --editable '.[run,vision,mcp,dev]'
+	@$(call quietly,1 of 2: setuptools and wheel,setuptools wheel)
+	@$(call quietly,2 of 2: torch$(comma) mindspore and the tools,--no-build-isolation --editable '$(EXTRAS)')
 	@touch $@
 	@echo "make: $(VENV) is ready; call the tool as $(BIN)/ms-migrate"
 

@@ -47,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--python", default="", metavar="EXE", help="a Python that has the framework"
     )
     shared.add_step_options(parser)
+    shared.add_loading_options(parser, (("--path", "the model"),))
     shared.add_machine_options(parser)
 
 
@@ -104,6 +105,7 @@ def _torch_job(options: argparse.Namespace, step: Path) -> dict[str, object]:
         plan=shared.make_plan(options),
         torch_loss=shared.check_target(options.own_loss) if options.own_loss else "",
         torch_optimizer=shared.check_target(options.own_optimizer) if options.own_optimizer else "",
+        torch_loading=shared.make_loading(options, options.path),
     )
     return check.torch_job(request, step)
 
@@ -130,6 +132,7 @@ def _other_job(options: argparse.Namespace, step: Path) -> dict[str, object]:
         renames=shared.read_renames(options.map),
         ms_loss=shared.check_target(options.own_loss) if options.own_loss else "",
         ms_optimizer=shared.check_target(options.own_optimizer) if options.own_optimizer else "",
+        ms_loading=shared.make_loading(options, options.path),
     )
     reference = Path(options.reference).resolve()
     return check.mindspore_job(request, options.mode, step, reference, wait=False)

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 def _compare(options: argparse.Namespace) -> int:
     from migrate.parity import check
     from migrate.parity.judge import compare
-    from migrate.parity.judge.diagnose import diagnose
+    from migrate.parity.judge.diagnose import compare_calls, diagnose
     from migrate.parity.judge.localize import backward_suspects, forward_suspects
     from migrate.parity.workers import record
     from migrate.report import parity_console, parity_html, parity_json
@@ -73,6 +73,7 @@ def _compare(options: argparse.Namespace) -> int:
     if not comparison.ok:
         suspects = forward_suspects(comparison) or backward_suspects(comparison)
         diagnosis = diagnose(comparison, comparison, suspects, [])
+        compare_calls(diagnosis, torch.start["target"], other.start["target"])
     report = check.Report(
         torch.start["target"],
         other.start["target"],

@@ -32,6 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "mindspore", metavar="MINDSPORE", nargs="?", help="the same, for the MindSpore model"
     )
     shared.add_step_options(parser)
+    shared.add_loading_options(
+        parser, (("--torch-path", "the torch model"), ("--ms-path", "the MindSpore model"))
+    )
     shared.add_machine_options(parser)
     shared.add_tolerance_options(parser)
     parser.add_argument(
@@ -121,7 +124,7 @@ def check_models(options: argparse.Namespace) -> int:
         if options.submodule:
             report = submodule.run(request, options.submodule, folder, tell)
         else:
-            report = check.run(request, folder, tell)
+            report = check.run(request, folder, tell, live=not options.quiet)
         if options.format == "json":
             print(parity_json.render(report))
         else:
@@ -167,6 +170,8 @@ def make_request(options: argparse.Namespace) -> check.Request:
         if options.torch_optimizer
         else "",
         ms_optimizer=shared.check_target(options.ms_optimizer) if options.ms_optimizer else "",
+        torch_loading=shared.make_loading(options, options.torch_path),
+        ms_loading=shared.make_loading(options, options.ms_path),
     )
 
 

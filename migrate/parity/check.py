@@ -10,10 +10,16 @@ from typing import Any
 
 from migrate.parity.judge import compare, isolate, localize
 from migrate.parity.judge.compare import Comparison
-from migrate.parity.judge.diagnose import Diagnosis, diagnose, point_at_functions
+from migrate.parity.judge.diagnose import (
+    Diagnosis,
+    compare_calls,
+    diagnose,
+    point_at_functions,
+)
 from migrate.parity.judge.tolerance import Tolerance
+from migrate.parity.request.loading import Loading
 from migrate.parity.request.plan import Plan
-from migrate.parity.workers import record, worker
+from migrate.parity.workers import progress_line, record, worker
 
 SECOND_LOOK_RUNS = 24
 
@@ -36,6 +42,8 @@ class Request:
     ms_loss: str = ""
     torch_optimizer: str = ""
     ms_optimizer: str = ""
+    torch_loading: Loading = field(default_factory=Loading)
+    ms_loading: Loading = field(default_factory=Loading)
     second_look: bool = True  # measure the noise again where nobody is guilty
 
 
@@ -75,10 +83,10 @@ class Report:
 Tell = Callable[[str], None]
 
 
-def run(request: Request, folder: Path, tell: Tell) -> Report:
-    """Run both sides, compare, localise."""
+def run(request: Request, folder: Path, tell: Tell, *, live: bool = False) -> Report:
+    """Run both sides, compare, localise; `live` shows how far they are on a terminal."""
     began = time.monotonic()
-    workers, failures = _run_sides(request, folder, tell)
+    workers, failures = _run_sides(request, folder, tell, live=live)
     torch = record.read_step(folder / "torch")
     if "graph" in failures:
         failures["graph"] = "\n".join([failures["graph"], *compare.graph_advice(torch)])
@@ -118,7 +126,7 @@ def _in_isolation(
     """What the suspects do when they are fed torch's own tensors."""
     if not suspects or not request.torch or not request.mindspore:
         return []
-    tell(f"checking {len(suspects)} suspect{'s' if len(suspects) > 1 else ''} in isolation")
+    tell(f"running {len(suspects)} layer{'s' if len(suspects) > 1 else ''} alone, to confirm")
     try:
         return isolate.run(
             suspects,
@@ -128,11 +136,12 @@ def _in_isolation(
             tolerance=request.tolerance,
             renames=request.renames,
             pythons=(request.torch_python, request.ms_python),
+            loadings=(request.torch_loading, request.ms_loading),
             timeout=request.timeout,
         )
     except worker.WorkerError as error:
         # The finding stands without its proof.
-        bad.notes.append(f"suspects could not be run alone: {error.reason}")
+        bad.notes.append(f"the layers in question could not be run alone: {error.reason}")
         return []
 
 
@@ -164,7 +173,7 @@ def explain(
     suspects = localize.forward_suspects(watched) or localize.backward_suspects(watched)
     results = _in_isolation(request, folder, suspects, bad, tell)
     if _may_be_noise(request, bad, results):
-        tell("no layer is guilty in isolation: measuring the noise again, with more runs")
+        tell("each layer agrees when run alone: measuring the noise again, with more runs")
         comparisons, explained = _second_look(request, folder, comparisons)
         bad = next((c for c in comparisons if not c.ok), None)
         if bad is None:
@@ -175,6 +184,8 @@ def explain(
                 )
             return None, comparisons
     found = diagnose(bad, watched, suspects, results)
+    if request.torch and request.mindspore:
+        compare_calls(found, request.torch, request.mindspore)
     if found.kind == "loss" and request.torch_loss:
         point_at_functions(found, request.torch_loss, request.ms_loss)
     elif found.kind == "optimizer" and request.torch_optimizer:
@@ -256,6 +267,7 @@ def torch_job(request: Request, step: Path) -> dict[str, Any]:
         "loss_target": request.torch_loss,
         "optimizer_target": request.torch_optimizer,
         "jitter_offset": 0,
+        "loading": request.torch_loading.to_json(),
     }
 
 
@@ -275,11 +287,12 @@ def mindspore_job(
         "step": str(step),
         "loss_target": request.ms_loss,
         "optimizer_target": request.ms_optimizer,
+        "loading": request.ms_loading.to_json(),
     }
 
 
 def _run_sides(
-    request: Request, folder: Path, tell: Tell
+    request: Request, folder: Path, tell: Tell, *, live: bool
 ) -> tuple[list[worker.Worker], dict[str, str]]:
     """Run both frameworks at once; MindSpore waits for torch's weights when its model is built.
 
@@ -295,25 +308,37 @@ def _run_sides(
         for mode in request.modes:
             job = mindspore_job(request, mode, folder / mode, folder / "torch", wait=True)
             workers[mode] = _start(request, mode, job, folder)
-        waiting = dict(workers)
-        while waiting:
-            for name, side in list(waiting.items()):
-                try:
-                    if not side.poll():
-                        continue
-                    del waiting[name]
-                    side.check()
-                except worker.WorkerError as error:
-                    waiting.pop(name, None)
-                    if name == "torch":
-                        raise
-                    failures[name] = str(error)
-                    tell(f"{name} mode could not run: {error.reason}")
-            time.sleep(0.02)
+        with progress_line.following(workers, live) as show:
+            waiting = dict(workers)
+            while waiting:
+                for name in list(waiting):
+                    reason = _ended(name, waiting, failures)
+                    if reason:
+                        tell(f"{name} mode could not run: {reason}")
+                show(waiting)
+                time.sleep(0.02)
     finally:
         for side in workers.values():
             side.stop()
     return list(workers.values()), {m: failures[m] for m in request.modes if m in failures}
+
+
+def _ended(name: str, waiting: dict[str, worker.Worker], failures: dict[str, str]) -> str:
+    """Take a side that has ended off the list, and say why it failed, if it did; a failure of
+    torch's ends all.
+    """
+    side = waiting[name]
+    try:
+        if side.poll():
+            del waiting[name]
+            side.check()
+    except worker.WorkerError as error:
+        waiting.pop(name, None)
+        if name == "torch":
+            raise
+        failures[name] = str(error)
+        return error.reason
+    return ""
 
 
 def _start(request: Request, name: str, job: dict[str, Any], folder: Path) -> worker.Worker:

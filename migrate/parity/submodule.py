@@ -57,6 +57,7 @@ def run(request: check.Request, path: str, folder: Path, tell: check.Tell) -> ch
         tolerance=request.tolerance,
         renames=request.renames,
         pythons=(request.torch_python, request.ms_python),
+        loadings=(request.torch_loading, request.ms_loading),
         timeout=request.timeout,
     )
     parts = folder / "parts-mindspore"

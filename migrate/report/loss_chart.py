@@ -1,17 +1,48 @@
-"""The losses of both frameworks, step by step, as a drawing."""
+"""The losses of both frameworks, step by step, placed on paper; the template draws them."""
 
 from __future__ import annotations
 
-from html import escape
+from dataclasses import dataclass
 from math import isfinite
 
 from migrate.parity.judge.compare import Comparison
+from migrate.report.parity_chart import PAPERS, Paper
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 1160, 260, 90, 34
+_TICKS = 4
+_MOST_LABELS = {"wide": 12, "narrow": 5}
 
 
-def draw(comparison: Comparison) -> str:
-    """Two curves; nothing for a single step."""
+@dataclass(frozen=True)
+class Step:
+    """One step's losses, and where they are."""
+
+    x: float
+    ours: float
+    theirs: float
+    label: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Both curves on one paper."""
+
+    paper: Paper
+    ticks: list[tuple[float, str]]
+    steps: list[Step]
+    numbered: list[Step]
+
+    @property
+    def ours(self) -> str:
+        return " ".join(f"{step.x:.1f},{step.ours:.1f}" for step in self.steps)
+
+    @property
+    def theirs(self) -> str:
+        return " ".join(f"{step.x:.1f},{step.theirs:.1f}" for step in self.steps)
+
+
+def curves(comparison: Comparison) -> list[Curves]:
+    """The two curves on each paper; nothing for a single step."""
     measured = [
         (row.name, row.judgement.measures)
         for row in comparison.rows
@@ -22,32 +53,28 @@ def draw(comparison: Comparison) -> str:
         for name, one in measured
         if one is not None and isfinite(one.truth_mean) and isfinite(one.other_mean)
     ]
-    if len(pairs) < 2:
-        return ""
+    return [_place(pairs, paper) for paper in PAPERS] if len(pairs) > 1 else []
+
+
+def _place(pairs: list[tuple[str, float, float]], paper: Paper) -> Curves:
     values = [value for _, *both in pairs for value in both]
     low, high = min(values), max(values)
     span = (high - low) or 1.0
-
-    def x(index: int) -> float:
-        return _LEFT + index * (_WIDTH - _LEFT - 20) / (len(pairs) - 1)
+    base, width = paper.height - paper.bottom, paper.width - paper.left - paper.right - 8
 
     def y(value: float) -> float:
-        return 14 + (high - value) / span * (_HEIGHT - _BOTTOM - 14)
+        return paper.top + (high - value) / span * (base - paper.top - 6)
 
-    ours = " ".join(f"{x(i):.1f},{y(pair[1]):.1f}" for i, pair in enumerate(pairs))
-    theirs = " ".join(f"{x(i):.1f},{y(pair[2]):.1f}" for i, pair in enumerate(pairs))
-    marks = "".join(
-        f'<circle class="good" cx="{x(i):.1f}" cy="{y(truth):.1f}" r="4" tabindex="0" data-key="">'
-        f"<title>{escape(name)}: torch {truth:.7g}, MindSpore {other:.7g}</title></circle>"
-        for i, (name, truth, other) in enumerate(pairs)
-    )
-    return (
-        f'<figure><div class="paper"><svg viewBox="0 0 {_WIDTH} {_HEIGHT + 8}" role="img" '
-        f'aria-label="losses of both frameworks">'
-        f'<text x="{_LEFT - 8}" y="22" text-anchor="end">{high:.4g}</text>'
-        f'<text x="{_LEFT - 8}" y="{_HEIGHT - _BOTTOM}" text-anchor="end">{low:.4g}</text>'
-        f'<polyline class="ours" points="{ours}"/><polyline class="theirs" points="{theirs}"/>'
-        f'{marks}<text x="{_WIDTH - 20}" y="{_HEIGHT}" text-anchor="end">step</text></svg></div>'
-        f'<div class="said dim">loss: line torch, dashes MindSpore ({comparison.mode} mode)</div>'
-        "</figure>"
-    )
+    steps = [
+        Step(
+            paper.left + 8 + index * width / (len(pairs) - 1),
+            y(truth),
+            y(other),
+            f"step {index + 1}: torch {truth:.7g}, MindSpore {other:.7g}",
+            index + 1,
+        )
+        for index, (_, truth, other) in enumerate(pairs)
+    ]
+    ticks = [low + span * index / _TICKS for index in range(_TICKS + 1)]
+    every = -(-len(steps) // _MOST_LABELS[paper.kind])
+    return Curves(paper, [(y(value), f"{value:.4g}") for value in ticks], steps, steps[::every])

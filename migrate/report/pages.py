@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -20,13 +21,21 @@ from migrate.printable import printable
 _CODE = re.compile(r"`([^`]+)`")
 
 
-def render_page(template: str, *, base: Path | None = None, **values: Any) -> str:
+def render_page(
+    template: str,
+    *,
+    base: Path | None = None,
+    filters: Mapping[str, Callable[..., str]] | None = None,
+    **values: Any,
+) -> str:
     """The page as text; links to sources lead from `base`, where the page will stand."""
-    found = environment().get_template(template)
-    urls = {"source_url": lambda path: source_url(path, base or Path.cwd())}
     overlay = environment().overlay()
-    overlay.filters.update(urls)
-    return overlay.get_template(found.name or template).render(**values)
+    overlay.filters = {
+        **overlay.filters,
+        "source_url": lambda path: source_url(path, base or Path.cwd()),
+        **(filters or {}),
+    }
+    return overlay.get_template(template).render(**values)
 
 
 @cache
@@ -55,13 +64,13 @@ def source_url(path: str, base: Path) -> str:
     return quote(relative.encode("utf-8", "surrogateescape"), safe="/")
 
 
-def facts(project: str) -> list[tuple[str, str]]:
+def facts(project: str, *, project_known: bool = True) -> list[tuple[str, str]]:
     """What a reader of a page wants to know of its making."""
     from migrate.table.entry import VERSIONS
 
     words = " ".join(["ms-migrate", *map(printable, sys.argv[1:])])
     return [
-        ("project", printable(project, keep="")),
+        *([("project", printable(project, keep=""))] if project_known else []),
         ("date", datetime.now().astimezone().isoformat(sep=" ", timespec="minutes")),
         ("command", words),
         ("made by", f"ms-migrate {__version__}, for MindSpore {VERSIONS[-1]}"),

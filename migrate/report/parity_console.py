@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Private characters in place of colours, until everything else is known to be text.
 _PAINT, _BEGIN, _END = "\uf8f0", "\uf8f1", "\uf8f2"
 _PAINTED = re.compile(f"{_PAINT}(\\d{{1,2}}){_BEGIN}")
+_MOST_NAMES = 8
 _RED, _GREEN, _YELLOW, _DIM, _BOLD = "31", "32", "33", "2", "1"
 
 
@@ -95,6 +96,14 @@ def _stages(comparison: Comparison, paint: Callable[[str, str], str]) -> list[st
                 else ""
             )
             lines.append(f"  {stage:<11}{paint('agrees', _GREEN)}   {len(rows)}{noise}")
+    for side, names in (
+        ("torch", comparison.only_torch),
+        ("MindSpore", comparison.only_mindspore),
+    ):
+        if names:
+            shown = ", ".join(names[:_MOST_NAMES])
+            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            lines.append(f"  not compared, in {side} only: {shown}{more}")
     if comparison.error is not None:
         lines.append(
             f"  {paint('stopped', _RED)} in {comparison.stopped_in or 'the model'}: "

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from html import escape
+import re
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from migrate.parity.judge import source_files
 from migrate.parity.judge.compare import STAGES, Comparison, Row
+from migrate.parity.judge.provenance import REPORT
+from migrate.parity.workers.structure import Place
 from migrate.report import loss_chart, parity_chart, parity_tree
 from migrate.report.output import write_file
-from migrate.report.parity_chart import Point
-from migrate.report.parity_style import SCRIPT, STYLE
+from migrate.report.pages import facts, render_page
+from migrate.report.parity_chart import Chart, Point
 
 if TYPE_CHECKING:
     from migrate.parity.check import Report
+    from migrate.parity.judge.diagnose import Diagnosis
 
 _MOST_ROWS = 2000
 _NOISE = "times the noise floor away"
-_COLUMNS = (
+_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)( to line \d+)?")
+COLUMNS = (
     ("relative Euclidean", "relative_euclidean"),
     ("floor", ""),
     ("max abs", "max_abs"),
@@ -38,37 +43,36 @@ _COLUMNS = (
 
 def write(report: Report, path: Path) -> None:
     """Write the page; it is whole or not there."""
-    write_file(path, render(report))
+    write_file(path, render(report, path.resolve().parent))
 
 
-def render(report: Report) -> str:
+def render(report: Report, base: Path | None = None) -> str:
     """The page as text."""
     verdict = {0: "Parity", 1: "Diverges", 2: "Could not run"}[report.exit_code]
-    kind = "good" if report.exit_code == 0 else "bad"
-    body = [f'<h1 class="{kind}">{verdict}</h1><p class="lead">{escape(_lead(report))}</p>']
-    body += [_diagnosis(report), _overview(report), _facts(report)]
-    for mode, failure in report.failures.items():
-        body.append(f"<h2>{escape(mode)} mode could not run</h2><pre>{escape(failure)}</pre>")
     culprit = report.diagnosis.path if report.diagnosis else ""
     watched = next((c for c in report.comparisons if c.layers), None)
-    for comparison in report.comparisons:
-        if curves := loss_chart.draw(comparison):
-            body.append(f"<h2>Loss, {escape(comparison.mode)} mode</h2>{curves}")
-    body.append(_charts(report, watched, culprit))
-    if watched is not None:
-        body.append("<h2>Modules</h2>")
-        body.append('<p class="dim">The worst output of each, in units of the noise floor.</p>')
-        body.append(parity_tree.draw(watched, culprit))
-    body.extend(_mode(comparison) for comparison in report.comparisons)
     notes = dict.fromkeys(note for comparison in report.comparisons for note in comparison.notes)
-    if notes:
-        items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-        body.append(f'<h2>Notes</h2><ul class="dim">{items}</ul>')
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{verdict}: {escape(report.mindspore)}</title><style>{STYLE}</style></head>\n"
-        f"<body>{''.join(body)}<script>{SCRIPT}</script></body></html>\n"
+    return render_page(
+        "parity.html",
+        base=base,
+        title=f"{verdict}: {report.mindspore}",
+        heading=verdict,
+        good=report.exit_code == 0,
+        lead=_lead(report),
+        facts=[*_facts(report), *facts("", project_known=False)],
+        diagnosis=_diagnosis(report.diagnosis) if report.diagnosis else None,
+        modes=[comparison.mode for comparison in report.comparisons],
+        stages=_stages(report),
+        comparisons=report.comparisons,
+        failures=report.failures,
+        losses_by_mode=[
+            (c.mode, drawn) for c in report.comparisons if (drawn := loss_chart.curves(c))
+        ],
+        charts=_charts(report, watched, culprit),
+        tree=parity_tree.tree(watched, culprit) if watched is not None else None,
+        columns=[name for name, _ in COLUMNS],
+        tables=[_tables(comparison) for comparison in report.comparisons],
+        notes=list(notes),
     )
 
 
@@ -86,76 +90,75 @@ def _lead(report: Report) -> str:
     return f"{word} {where} (stage: {found.stage}){alone}."
 
 
-def _diagnosis(report: Report) -> str:
-    found = report.diagnosis
-    if found is None:
-        return ""
-    parts = [f"<p>{escape(' '.join([found.sentence, *found.hints]))}</p>"]
-    facts: list[tuple[str, str]] = []
-    for name, layer, place in (
-        ("torch", found.torch, found.torch_place),
-        ("MindSpore", found.mindspore, found.mindspore_place),
+@dataclass(frozen=True)
+class Side:
+    """One framework's part of a diagnosis."""
+
+    name: str
+    layer: str
+    place: str
+    file: str
+    line: str
+    wrong: bool
+
+
+def _diagnosis(found: Diagnosis) -> dict[str, Any]:
+    sides = []
+    for name, layer, statement, place in (
+        ("torch", found.torch, found.torch_statement, found.torch_place),
+        ("MindSpore", found.mindspore, found.mindspore_statement, found.mindspore_place),
     ):
         if layer or place:
-            facts.append((name, f"<code>{escape(layer)}</code>"))
-            line = _source_line(place)
-            old = " class=old" if name == "MindSpore" and not found.as_ported and line else ""
-            shown = f"<pre{old}>{escape(line)}</pre>" if line else ""
-            facts.append(("", f'<span class="dim">{escape(place)}</span>{shown}'))
-    if found.emitted and not found.as_ported:
-        facts.append(("ms-migrate writes", f'<pre class="new">{escape(found.emitted)}</pre>'))
-    if found.row:
-        fault = " The line is as ms-migrate writes it, so the row is at fault: report it."
-        facts.append(("table", escape(found.row + (fault if found.as_ported else ""))))
-    if found.innocent:
-        facts.append(("innocent in isolation", escape(", ".join(found.innocent))))
-    rows = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts)
-    return f'<div class="diagnosis">{"".join(parts)}<dl>{rows}</dl></div>'
+            line = statement or _source_line(place)
+            wrong = name == "MindSpore" and not found.as_ported and bool(line)
+            sides.append(Side(name, layer, place, _file_of(place), line, wrong))
+    return {
+        "text": " ".join([found.sentence, *found.hints]),
+        "sides": sides,
+        "written": found.emitted if not found.as_ported else "",
+        "row": f"{found.row} {REPORT}" if found.row and found.as_ported else found.row,
+        "innocent": ", ".join(found.innocent),
+    }
+
+
+def _file_of(place: str) -> str:
+    """The file of a place, if it is here to be opened."""
+    match = _PLACE.fullmatch(place)
+    try:
+        source_files.read(match["file"] if match else "")
+    except (OSError, ValueError):
+        return ""
+    return match["file"] if match else ""
 
 
 def _source_line(place: str) -> str:
     """The text at file:line, if the file is here to be read."""
-    name, _, number = place.rpartition(":")
+    match = _PLACE.fullmatch(place)
+    if match is None:
+        return ""
     try:
-        lines = source_files.read(name).splitlines()
-        return lines[int(number) - 1].strip()
+        return source_files.read(match["file"]).splitlines()[int(match["line"]) - 1].strip()
     except (OSError, ValueError, IndexError):
         return ""
 
 
-def _overview(report: Report) -> str:
+def _stages(report: Report) -> list[tuple[str, list[dict[str, Any]]]]:
     """All stages of all modes at a glance."""
     used = [s for s in STAGES if any(r.stage == s for c in report.comparisons for r in c.rows)]
-    if not used:
-        return ""
-    heads = "".join(f"<th>{escape(c.mode)}</th>" for c in report.comparisons)
-    lines = []
-    for stage in used:
-        cells = "".join(f"<td>{_stage_cell(c, stage)}</td>" for c in report.comparisons)
-        lines.append(f"<tr><td>{stage}</td>{cells}</tr>")
-    stopped = "".join(
-        f'<p class="bad">{escape(c.mode)} mode stopped in {escape(c.stopped_in or "the model")}: '
-        f"{escape(c.error['what'])}</p>"
-        for c in report.comparisons
-        if c.error is not None
-    )
-    table = f"<table><thead><tr><th>stage</th>{heads}</tr></thead>{''.join(lines)}</table>"
-    return f"{table}{stopped}"
+    return [(stage, [_stage(c, stage) for c in report.comparisons]) for stage in used]
 
 
-def _stage_cell(comparison: Comparison, stage: str) -> str:
+def _stage(comparison: Comparison, stage: str) -> dict[str, Any]:
     rows = [row for row in comparison.rows if row.stage == stage]
-    if not rows:
-        return '<span class="dim">-</span>'
-    wrong = comparison.failed(stage)
-    if wrong:
-        return f'<span class="bad">{len(wrong)} of {len(rows)} differ</span>'
-    worst = max(row.judgement.ratio for row in rows)
-    noise = f", worst {worst:.2g} &times; noise" if worst else ""
-    return f'<span class="good">agrees</span> <span class="dim">{len(rows)}{noise}</span>'
+    worst = max((row.judgement.ratio for row in rows), default=0.0)
+    return {
+        "count": len(rows),
+        "wrong": len(comparison.failed(stage)),
+        "noise": f"{worst:.2g}" if worst and isfinite(worst) else "",
+    }
 
 
-def _facts(report: Report) -> str:
+def _facts(report: Report) -> list[tuple[str, str]]:
     plan = report.plan
     inputs = ", ".join(
         spec["file"] or f"{'x'.join(map(str, spec['shape']))} {spec['dtype']}"
@@ -170,34 +173,30 @@ def _facts(report: Report) -> str:
     cost = ", ".join(
         f"{s.name} {s.seconds:.1f} s, {s.peak_bytes / 2**20:.0f} MiB" for s in report.sides
     )
-    facts = {
-        f"torch {report.versions.get('torch', '')}": report.torch,
-        f"MindSpore {report.versions.get('mindspore', '')}": report.mindspore,
-        "step": f"{inputs}; {'train' if plan['train'] else 'eval'}; loss {plan['loss']}; "
-        f"optimizer {plan['optimizer']}; {plan['steps']} step(s); seed {plan['seed']}; amp "
-        f"{plan['amp']}",
-        "allowed": judged,
-        "cost": f"{report.seconds:.1f} s ({cost})" if cost else f"{report.seconds:.1f} s",
-    }
-    rows = "".join(
-        f"<dt>{escape(k)}</dt><dd><code>{escape(v)}</code></dd>" for k, v in facts.items()
-    )
-    return f"<dl>{rows}</dl>"
+    return [
+        (f"torch {report.versions.get('torch', '')}", report.torch),
+        (f"MindSpore {report.versions.get('mindspore', '')}", report.mindspore),
+        (
+            "step",
+            f"{inputs}; {'train' if plan['train'] else 'eval'}; loss {plan['loss']}; optimizer "
+            f"{plan['optimizer']}; {plan['steps']} step(s); seed {plan['seed']}; amp {plan['amp']}",
+        ),
+        ("allowed", judged),
+        ("cost", f"{report.seconds:.1f} s ({cost})" if cost else f"{report.seconds:.1f} s"),
+    ]
 
 
-def _charts(report: Report, watched: Comparison | None, culprit: str) -> str:
+def _charts(report: Report, watched: Comparison | None, culprit: str) -> list[Chart]:
     factor, fixed = report.tolerance.factor, report.tolerance.fixed
-    parts = []
+    found: list[Chart | None] = []
     if watched is not None:
         layers = [
             Point(f"{watched.mode} layers {layer.name}", layer.name, _part(layer.path), layer.worst)
             for layer in watched.layers
             if layer.path
         ]
-        chart = parity_chart.draw(
-            layers, factor, culprit, fixed=fixed, what="outputs of the layers"
-        )
-        parts.append(f"<h2>Every layer along the network</h2>{chart}")
+        title, what = "Every layer along the network", "outputs of the layers"
+        found.append(parity_chart.chart(title, what, layers, factor, culprit, fixed=fixed))
     for comparison in report.comparisons:
         order = _definition_order(comparison)
         rows = [row for row in comparison.rows if row.stage == "gradients" and row.name in order]
@@ -209,12 +208,9 @@ def _charts(report: Report, watched: Comparison | None, culprit: str) -> str:
         # Where the outputs differ already, no gradient is to blame.
         wrong = [p.name for p in points if not p.judgement.ok]
         first = wrong[-1] if wrong and comparison.first_stage == "gradients" else ""
-        chart = parity_chart.draw(
-            points, factor, first, fixed=fixed, what="gradients of the parameters"
-        )
-        if chart:
-            parts.append(f"<h2>Every gradient, {escape(comparison.mode)} mode</h2>{chart}")
-    return "".join(parts)
+        title, what = f"Every gradient, {comparison.mode} mode", "gradients of the parameters"
+        found.append(parity_chart.chart(title, what, points, factor, first, fixed=fixed))
+    return [chart for chart in found if chart is not None]
 
 
 def _definition_order(comparison: Comparison) -> dict[str, int]:
@@ -232,47 +228,54 @@ def _part(path: str) -> str:
     return ".".join(words[:2]) if len(words) > 2 and words[1].isdigit() else words[0]
 
 
-def _mode(comparison: Comparison) -> str:
-    parts = [f"<h2>{escape(comparison.mode)} mode, every tensor</h2>"]
+def _tables(comparison: Comparison) -> dict[str, Any]:
+    places = _places(comparison)
+    tables = []
     for stage in STAGES:
         rows = [row for row in comparison.rows if row.stage == stage]
-        if not rows:
-            continue
-        state = _stage_cell(comparison, stage)
-        opened = " open" if stage == comparison.first_stage else ""
-        table = _table(rows, f"{comparison.mode} {stage}")
-        parts.append(f"<details{opened}><summary>{stage}: {state}</summary>{table}</details>")
-    return "".join(parts)
+        if rows:
+            made = [_row(row, comparison.mode, places) for row in rows[:_MOST_ROWS]]
+            more = len(rows) - len(made)
+            opened = stage == comparison.first_stage
+            summary = _stage(comparison, stage)
+            tables.append({"stage": stage, "open": opened, "rows": made, "more": more, **summary})
+    return {"mode": comparison.mode, "tables": tables}
 
 
-def _table(rows: list[Row], key: str) -> str:
-    names = ("tensor", "ratio to noise", *(name for name, _ in _COLUMNS), "what")
-    heads = "".join(f"<th>{name}</th>" for name in names)
-    lines = []
-    for row in rows[:_MOST_ROWS]:
-        cells = "".join(f'<td class="number">{_cell(row, name)}</td>' for _, name in _COLUMNS)
-        kind = "" if row.ok else ' class="bad"'
-        problem = "" if _NOISE in row.judgement.problem else escape(row.judgement.problem)
-        lines.append(
-            f'<tr{kind} data-key="{escape(f"{key} {row.name}")}"><td>{escape(row.name)}</td>'
-            f'<td class="number">{_ratio(row)}</td>{cells}<td>{problem}</td></tr>'
-        )
-    more = f'<p class="dim">{len(rows) - _MOST_ROWS} more</p>' if len(rows) > _MOST_ROWS else ""
-    search = ""
-    if len(rows) > 10:
-        search = (
-            '<div class="filter"><input type="search" placeholder="name" aria-label="name">'
-            '<label><input type="checkbox"> only what differs</label>'
-            '<span class="dim">a click on a heading sorts</span></div>'
-        )
-    table = f'<table class="wide"><thead><tr>{heads}</tr></thead><tbody>{"".join(lines)}</tbody>'
-    return f'{search}<div class="scroll">{table}</table></div>{more}'
+def _places(comparison: Comparison) -> dict[str, list[tuple[str, Place]]]:
+    """Where each layer is made, by its path, in both sources that can be read here."""
+    known: dict[str, bool] = {}
+
+    def readable(place: Place) -> bool:
+        if place.file not in known:
+            known[place.file] = bool(_file_of(f"{place.file}:1"))
+        return known[place.file]
+
+    found: dict[str, list[tuple[str, Place]]] = {}
+    for path, module in comparison.modules.items():
+        other = comparison.other_modules.get(comparison.matching["modules"].get(path, ""))
+        sides = (("torch", module), ("MindSpore", other))
+        found[path] = [
+            (side, one.created)
+            for side, one in sides
+            if one is not None and one.created is not None and readable(one.created)
+        ]
+    return found
 
 
-def _ratio(row: Row) -> str:
-    if isfinite(row.judgement.ratio):
-        return f"{row.judgement.ratio:.3g}"
-    return "exact"
+def _row(row: Row, mode: str, places: dict[str, list[tuple[str, Place]]]) -> dict[str, Any]:
+    path = row.name.partition(",")[0]
+    if row.stage != "layers":
+        path = path.rpartition(".")[0]
+    return {
+        "key": f"{mode} {row.stage} {row.name}",
+        "name": row.name,
+        "ok": row.ok,
+        "places": places.get(path, []) if row.stage in ("layers", "gradients") else [],
+        "ratio": f"{row.judgement.ratio:.3g}" if isfinite(row.judgement.ratio) else "exact",
+        "cells": [_cell(row, key) for _, key in COLUMNS],
+        "problem": "" if _NOISE in row.judgement.problem else row.judgement.problem,
+    }
 
 
 def _cell(row: Row, key: str) -> str:
@@ -282,7 +285,7 @@ def _cell(row: Row, key: str) -> str:
         return "-"
     value = getattr(row.judgement.measures, key)
     if key == "max_index":
-        return escape(str(list(value))) if value else "-"
+        return str(list(value)) if value else "-"
     if key == "size":
         return str(value)
     return format(float(value), ".8f" if key == "cosine" else ".3g")

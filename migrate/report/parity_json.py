@@ -53,6 +53,8 @@ def _mode(comparison: Comparison) -> dict[str, Any]:
             for stage in STAGES
             if any(row.stage == stage for row in comparison.rows)
         },
+        "only_torch": comparison.only_torch,
+        "only_mindspore": comparison.only_mindspore,
         "notes": comparison.notes,
     }
 

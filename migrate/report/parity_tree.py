@@ -3,57 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from math import isfinite
 
 from migrate.parity.judge.compare import Comparison
 
+_LONGEST = 90
+
 
 @dataclass
-class _Seen:
-    """What all calls of a module came to."""
+class Node:
+    """A module, what all its calls came to, and the modules in it."""
 
+    name: str
+    type: str
     forward: bool = True
     backward: bool = True
     ratio: float = 0.0
-    children: list[str] = field(default_factory=list)
+    here: bool = False
+    opened: bool = False
+    children: list[Node] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> list[str]:
+        sides = (("output", self.forward), ("gradient", self.backward))
+        return [word for word, ok in sides if not ok]
+
+    @property
+    def noise(self) -> str:
+        return f"{self.ratio:.3g}" if isfinite(self.ratio) else "exact"
 
 
-def draw(comparison: Comparison, culprit: str) -> str:
-    """A nested list; the way to the culprit is open, and everything else is shut."""
-    seen: dict[str, _Seen] = {}
+def tree(comparison: Comparison, culprit: str) -> Node | None:
+    """The model; the way to the culprit is open, and everything else is shut."""
+    seen: dict[str, Node] = {}
     for layer in comparison.layers:
-        found = seen.setdefault(layer.path, _Seen())
+        module = comparison.modules[layer.path]
+        arguments = module.arguments
+        short = arguments if len(arguments) < _LONGEST else f"{arguments[: _LONGEST - 3]}..."
+        name = layer.path.rpartition(".")[2] or "(model)"
+        found = seen.setdefault(layer.path, Node(name, f"{module.type}({short})"))
         found.forward &= layer.outputs_agree
         found.backward &= all(slope.ok for slope in layer.output_slopes)
         found.ratio = max(found.ratio, layer.worst.ratio)
+    for path, node in seen.items():
+        node.here = path == culprit and bool(node.wrong)
+        node.opened = not path or path == culprit or culprit.startswith(f"{path}.")
     for path in comparison.modules:
         if path in seen and path:
             parent = path.rpartition(".")[0]
             while parent and parent not in seen:
                 parent = parent.rpartition(".")[0]
             if parent in seen:
-                seen[parent].children.append(path)
-    if "" not in seen:
-        return ""
-    return f'<ul class="tree">{_item("", comparison, seen, culprit)}</ul>'
-
-
-def _item(path: str, comparison: Comparison, seen: dict[str, _Seen], culprit: str) -> str:
-    found, module = seen[path], comparison.modules[path]
-    wrong = [w for w, ok in (("output", found.forward), ("gradient", found.backward)) if not ok]
-    kind = "bad" if wrong else "good"
-    ratio = f"{found.ratio:.3g}" if isfinite(found.ratio) else "exact"
-    here = ' class="here"' if path == culprit and wrong else ""
-    name = path.rpartition(".")[2] or "(model)"
-    words = f' <span class="bad">{" and ".join(wrong)}</span>' if wrong else ""
-    arguments = module.arguments if len(module.arguments) < 90 else f"{module.arguments[:87]}..."
-    line = (
-        f'<span class="mark {kind}">{ratio} &times;</span><span{here}><b>{escape(name)}</b> '
-        f'<span class="dim">{escape(module.type)}({escape(arguments)})</span>{words}</span>'
-    )
-    if not found.children:
-        return f'<li class="leaf">{line}</li>'
-    inner = "".join(_item(child, comparison, seen, culprit) for child in found.children)
-    opened = " open" if not path or culprit.startswith(f"{path}.") or culprit == path else ""
-    return f"<li><details{opened}><summary>{line}</summary><ul>{inner}</ul></details></li>"
+                seen[parent].children.append(seen[path])
+    return seen.get("")

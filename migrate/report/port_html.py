@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from migrate.port.file import PortedFile
 from migrate.port.tree import PortedTree
 from migrate.printable import printable
 from migrate.report.coverage_words import covered, open_items
+from migrate.report.line_pairs import pair_lines
 from migrate.report.pages import facts, render_page
 
 _AROUND = 3  # unchanged lines around a change
@@ -72,19 +72,16 @@ def _file(name: str, ported: PortedFile, findings: list[Finding]) -> dict[str, A
 
 
 def _rows(before: list[str], after: list[str], reasons: dict[int, str]) -> Iterator[Row]:
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    for kind, i, end, j, stop in matcher.get_opcodes():
-        for offset in range(max(end - i, stop - j)):
-            old = i + offset + 1 if i + offset < end else 0
-            new = j + offset + 1 if j + offset < stop else 0
-            yield Row(
-                "same" if kind == "equal" else "changed",
-                old,
-                printable(before[old - 1]) if old else "",
-                new,
-                printable(after[new - 1]) if new else "",
-                "" if kind == "equal" else reasons.get(new, "") or reasons.get(-old, ""),
-            )
+    for unchanged, (i, j) in pair_lines(before, after):
+        old, new = i + 1, j + 1
+        yield Row(
+            "same" if unchanged else "changed",
+            old,
+            printable(before[i]) if old else "",
+            new,
+            printable(after[j]) if new else "",
+            "" if unchanged else reasons.get(new, "") or reasons.get(-old, ""),
+        )
 
 
 def _said_once(rows: Iterable[Row]) -> Iterator[Row]:

@@ -62,6 +62,10 @@ def test_a_seeded_fault_is_caught_where_it_is(name: str, records: Path) -> None:
     fault = next(fault for fault in FAULTS if fault.name == name)
     found = fault_table.run_fault(fault, records)
     assert found.located and found.confirmed, found.text
+    if name == "missing ReLU":
+        # Made between two layers: the statement is named, on both sides.
+        assert "torch: `" in found.text and "MindSpore: `" in found.text, found.text
+        assert "ms-migrate writes here: `" in found.text, found.text
 
 
 def test_every_fault_applies_to_its_twin(tmp_path: Path) -> None:

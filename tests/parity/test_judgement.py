@@ -75,7 +75,8 @@ def test_infinities() -> None:
     other[2:] = np.inf
     found = judge(ONE, other, [1e9, 1e9], Tolerance())
     assert not found.ok and found.ratio == math.inf and found.measures is not None
-    assert found.problem == "2 of 4 elements are NaN or infinite on one side only, first at [2]"
+    said = "2 of 4 elements are NaN, infinite or a mask (1e30 and more) on one side only"
+    assert found.problem == f"{said}, first at [2]"
 
 
 def test_integers_and_truth_values_are_exact() -> None:
@@ -96,3 +97,20 @@ def test_fixed_bounds() -> None:
     assert judge(ONE, ONE, None, Tolerance(rtol=0.0)).ratio == 0.0
     assert judge(ONE, off(0.2), None, Tolerance(atol=0.25)).ok
     assert not judge(ONE, off(0.2), None, Tolerance(rtol=0.1)).ok
+
+
+def test_the_largest_number_of_a_type_is_a_mask_whatever_its_size() -> None:
+    """-torch.finfo(x.dtype).max is another number in float64 than in float32."""
+    truth = np.array([1.0, -3.4e38, 2.0, -3.4e38], dtype=np.float32)
+    other = np.array([1.0, -1.7e38, 2.0, -3.4e38], dtype=np.float32)
+    assert judge(truth, other, None, Tolerance()).ok
+    assert judge(truth, other, None, Tolerance(rtol=1e-5)).ok
+    # Beside a mask the other elements still count, and a mask is not an infinity.
+    wrong = other.copy()
+    wrong[0] = 1.1
+    assert not judge(truth, wrong, None, Tolerance()).ok
+    wrong = other.copy()
+    wrong[1] = -np.inf
+    assert "1 of 4 elements are NaN" in judge(truth, wrong, None, Tolerance()).problem
+    wrong[1] = 1.7e38
+    assert not judge(truth, wrong, None, Tolerance()).ok

@@ -16,7 +16,7 @@ from migrate.parity.workers.structure import ModuleInfo, Variable
 from migrate.report import parity_html
 
 FAULT = 120
-_VOID = {"meta", "input", "br", "line", "circle", "polyline", "polygon"}
+_VOID = {"meta", "input", "br", "line", "polyline", "polygon"}
 
 
 class Balance(HTMLParser):
@@ -78,7 +78,7 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
     assert balance.open == []
     assert not re.search(r"https?:|//cdn|@import|url\(|<link|src=", page)
     assert "Conv2d&lt;&amp;&gt;" in page and "Conv2d<&>" not in page
-    assert "prefers-color-scheme: dark" in page
+    assert "prefers-color-scheme: dark" in page and len(page) < 2_000_000
 
 
 def test_the_culprit_is_labelled_and_every_point_leads_to_its_row() -> None:
@@ -86,6 +86,8 @@ def test_the_culprit_is_labelled_and_every_point_leads_to_its_row() -> None:
     assert "First at stage3.0 (stage: layers)" in page
     assert re.search(r'<text class="first"[^>]*>stage3.0</text>', page)
     points = set(re.findall(r'<circle [^>]*data-key="([^"]+)"', page))
+    # Each is drawn for wide windows and for narrow ones.
+    assert page.count("<circle") == 2 * len(points)
     assert len(points) == 486 and points <= set(re.findall(r'<tr[^>]*data-key="([^"]+)"', page))
     # The tree is open along the way to the culprit and nowhere else.
     opened = re.findall(r"<details open><summary><span[^>]*>[^<]*</span><span[^>]*><b>(\w+)", page)
@@ -95,4 +97,4 @@ def test_the_culprit_is_labelled_and_every_point_leads_to_its_row() -> None:
 def test_a_clean_page_says_so_and_draws_the_floor() -> None:
     page = parity_html.render(report(wrong=False))
     assert '<h1 class="good">Parity</h1>' in page and 'class="first"' not in page
-    assert page.count('<polyline class="floor"') == 2
+    assert page.count('<polyline class="floor"') == 4

@@ -10,6 +10,7 @@ import pytest
 
 from migrate.analyze.model import Analysis, Options, Place
 from migrate.report import console, html, markdown, words
+from migrate.report.line_pairs import pair_lines
 from migrate.report.output import plain_console, trimmed
 
 
@@ -149,3 +150,15 @@ def test_html_of_an_empty_analysis() -> None:
     checker.feed(html.render(empty))
     assert "table" not in checker.tags
     assert "Nothing to port" in on_screen(empty, 80)
+
+
+def test_a_ported_line_stands_beside_its_source_not_beside_an_inserted_import() -> None:
+    before = ["import torch", "", "class Net(nn.Module):", "    def forward(self, x):"]
+    after = ["import mindspore", "from mindspore import nn", "import ms_migrate_helpers as helpers"]
+    after += ["", "", "class Net(nn.Cell):", "    def construct(self, x):", "        pass"]
+    pairs = [pair for unchanged, pair in pair_lines(before, after) if not unchanged]
+    assert (0, 0) in pairs and (2, 5) in pairs and (3, 6) in pairs
+    assert {(-1, 1), (-1, 2), (-1, 7)} <= set(pairs)
+    every = [pair for _, pair in pair_lines(before, after)]
+    assert sorted(i for i, _ in every if i >= 0) == list(range(len(before)))
+    assert sorted(j for _, j in every if j >= 0) == list(range(len(after)))

@@ -108,6 +108,9 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
     # What is known of why it stopped.
     advice: list[str] = field(default_factory=list)
+    # Layers that run on one side and have no counterpart on the other: their paths and types.
+    only_torch: list[str] = field(default_factory=list)
+    only_mindspore: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -280,6 +283,31 @@ def _compare_layers(result: Comparison, judged: _Judge) -> None:
             )
         else:
             result.rows.append(Row("layers", layer.name, layer.worst))
+    _list_unpaired(result, judged)
+
+
+def _list_unpaired(result: Comparison, judged: _Judge) -> None:
+    """Layers that could not be compared, since one side does not run them."""
+    paired = {(layer.path, layer.other_path) for layer in result.layers}
+    ours, theirs = {path for path, _ in paired}, {path for _, path in paired}
+    for events, known, modules, found in (
+        (judged.torch.run["events"], ours, result.modules, result.only_torch),
+        (judged.other.run["events"], theirs, result.other_modules, result.only_mindspore),
+    ):
+        # A stopped run misses all that would have come: that is said elsewhere.
+        if result.error is not None:
+            continue
+        missing = dict.fromkeys(event["path"] for event in events if event["path"] not in known)
+        leaves = _leaves(known)
+        for path in missing:
+            # What a layer consists of (BatchNorm3d's `bn2d`) is compared with the layer.
+            if path and not any(path.startswith(f"{leaf}.") for leaf in leaves):
+                found.append(f"{path} ({modules[path].type})")
+
+
+def _leaves(paths: set[str]) -> set[str]:
+    inner = {path.rpartition(".")[0] for path in paths}
+    return {path for path in paths if path and path not in inner}
 
 
 def _slopes(pairs: list[tuple[str, str]], judged: _Judge) -> list[Judgement]:

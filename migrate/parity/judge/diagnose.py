@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from migrate.parity.judge import emitted, hints, provenance
 from migrate.parity.judge.compare import Comparison, Layer, Row
 from migrate.parity.judge.isolate import Result
 from migrate.parity.judge.localize import Suspect, unfinished_suspect
+from migrate.parity.judge.statements import Parting
 from migrate.parity.request import target
+from migrate.parity.workers.statements import RESULT
+from migrate.parity.workers.structure import Place
 
 
 @dataclass
@@ -25,6 +28,9 @@ class Diagnosis:
     mindspore: str = ""
     torch_place: str = ""
     mindspore_place: str = ""
+    # The statements at which the values part, where the difference is made in a module's own code.
+    torch_statement: str = ""
+    mindspore_statement: str = ""
     hints: list[str] = field(default_factory=list)
     # The row of the mapping table behind the torch line, and what the porter writes for it.
     row: str = ""
@@ -35,21 +41,19 @@ class Diagnosis:
     @property
     def text(self) -> str:
         parts = [self.sentence]
-        if self.torch:
-            parts.append(
-                f"torch: {self.torch}{f' at {self.torch_place}' if self.torch_place else ''}."
-            )
-        if self.mindspore:
-            parts.append(
-                "MindSpore: "
-                f"{self.mindspore}{f' at {self.mindspore_place}' if self.mindspore_place else ''}."
-            )
+        for side, statement, layer, place in (
+            ("torch", self.torch_statement, self.torch, self.torch_place),
+            ("MindSpore", self.mindspore_statement, self.mindspore, self.mindspore_place),
+        ):
+            shown = f"`{statement}`" if statement else layer
+            if shown:
+                parts.append(f"{side}: {shown}{f' at {place}' if place else ''}.")
         parts.extend(self.hints)
         origin = provenance.Origin(self.row, self.emitted, self.as_ported).sentence
         if origin:
             parts.append(origin)
         if self.innocent:
-            parts.append(f"Innocent in isolation: {', '.join(self.innocent)}.")
+            parts.append(f"These agree when run alone: {', '.join(self.innocent)}.")
         return " ".join(parts)
 
 
@@ -59,7 +63,9 @@ def diagnose(
     """Say what the first failing stage means."""
     stage = bad.first_stage
     if stage == "weights":
-        return _weights(bad)
+        found = _weights(bad)
+        # Parameters that are missing or of another shape are no matter of what a row writes.
+        return replace(found, emitted="", as_ported=False)
     if stage == "randomness":
         row = bad.failed(stage)[0]
         return _at(
@@ -121,14 +127,21 @@ def _layer(
     layer = suspect.layer
     sentence = _sentence(suspect)
     if guilty is not None:
-        sentence += " Confirmed in isolation: fed torch's own tensors, it still differs."
+        sentence += " Confirmed: run alone on torch's own tensors, it still differs."
     elif tried:
-        sentence += " In isolation it agrees, so the cause lies in how its inputs came about."
+        sentence += (
+            " Run alone on torch's tensors it agrees, so the cause is in how its inputs are "
+            "computed."
+        )
     stage = "layers" if suspect.direction == "forward" else "gradients"
     kind = "own code" if suspect.own_code else "layer"
     found = _at(watched, layer.path, stage, kind, sentence, guilty is not None)
     if suspect.own_code:
-        _place_code(found, watched, suspect)
+        parting = guilty.parting if guilty is not None else None
+        if parting is not None:
+            _place_statement(found, parting)
+        else:
+            _place_code(found, watched, suspect)
     if suspect.direction == "backward":
         found.kind = f"backward of {found.kind}"
     found.innocent = innocent
@@ -144,14 +157,11 @@ def _sentence(suspect: Suspect) -> str:
     layer = suspect.layer
     direction = "output" if suspect.direction == "forward" else "gradient"
     judgement = layer.worst if suspect.direction == "forward" else _worst_slope(layer)
-    where = layer.name
     if suspect.own_code:
-        method = (
-            "construct" if suspect.direction == "forward" else "construct, as its gradient shows"
-        )
+        whose = layer.name if layer.path else "the model"
+        gradient = "" if suspect.direction == "forward" else ", as its gradient shows"
         sentence = (
-            f"The first difference is made in the code of {where} itself ({method}), not in its "
-            "submodules"
+            f"The first difference is in construct of {whose} itself{gradient}, not in a submodule"
         )
         if suspect.after is not None or suspect.before is not None:
             after = f"after {suspect.after.name}" if suspect.after else "before any submodule"
@@ -160,25 +170,60 @@ def _sentence(suspect: Suspect) -> str:
         sentence += f"; its {direction} {judgement.problem or 'differs'}."
     else:
         sentence = (
-            f"The first difference is made by {where}: its "
+            f"The first difference is in {layer.name}: its "
             f"{'inputs agree' if direction == 'output' else 'upstream gradient agrees'}"
         )
         sentence += f", its {direction} {judgement.problem or 'differs'}."
     return sentence
 
 
+def _place_statement(found: Diagnosis, parting: Parting) -> None:
+    """The statement at which the values part, on both sides."""
+    ours, theirs = parting.torch, parting.mindspore
+    what = "the result" if parting.name.startswith(RESULT) else f"`{parting.name}`"
+    found.torch_statement = ours.text
+    found.torch_place = str(Place(ours.file, ours.line))
+    again = f" in its run {parting.earlier + 1}" if parting.earlier else ""
+    said = f"The first value that differs is {what}, which this statement gives{again}"
+    if theirs is not None:
+        found.mindspore_statement = theirs.text
+        here = Place(theirs.file, theirs.line)
+        since = Place(parting.since.file, parting.since.line) if parting.since else here
+        found.mindspore_place = _between(since, here, None)
+        said += f": it {parting.problem}" if parting.problem else ""
+    else:
+        said += "; no statement of construct gives one of its shape"
+    found.hints.insert(0, f"{said}.")
+    _explain(found, provenance.of_statement(ours, theirs))
+
+
 def _place_code(found: Diagnosis, watched: Comparison, suspect: Suspect) -> None:
-    """The lines of the module's own code that made the difference."""
+    """The lines of the module's own code between which the difference is made."""
     layer = suspect.layer
     ours, theirs = watched.modules[layer.path], watched.other_modules[layer.other_path]
-    found.torch_place = str(ours.forward or "")
-    found.mindspore_place = str(theirs.forward or "")
-    if suspect.before is not None:
-        found.torch_place = str(suspect.before.called or found.torch_place)
-        found.mindspore_place = str(suspect.before.other_called or found.mindspore_place)
-    first = suspect.after.called if suspect.after is not None else None
-    last = suspect.before.called if suspect.before is not None else None
-    _explain(found, provenance.of_code(first or ours.forward, last, theirs.forward))
+    after, before = suspect.after, suspect.before
+    found.torch_place = _between(
+        after.called if after else None, before.called if before else None, ours.forward
+    )
+    found.mindspore_place = _between(
+        after.other_called if after else None,
+        before.other_called if before else None,
+        theirs.forward,
+    )
+    first = after.called if after is not None else ours.forward
+    last = before.called if before is not None else None
+    # Several lines are no advice for one: only the rows of what they call are shown.
+    _explain(found, replace(provenance.of_code(first, last, theirs.forward), emitted=""))
+
+
+def _between(first: Place | None, last: Place | None, whole: Place | None) -> str:
+    """Lines from one call to another, as far as they are known, in the function that makes them."""
+    if first is not None and last is not None and first.file == last.file:
+        if first.line < last.line:
+            return f"{first} to line {last.line}"
+        return str(last)
+    known = first or last
+    return str(known or whole or "")
 
 
 def _worst_slope(layer: Layer) -> hints.Judgement:
@@ -210,8 +255,18 @@ def _at(
         hints=hints.for_layer(ours, theirs) if ours and theirs else [],
     )
     if ours is not None:
-        _explain(found, provenance.of_layer(ours, theirs))
+        origin = provenance.of_layer(ours, theirs)
+        # The same line may be given other numbers: then it is not the line that is wrong.
+        _explain(found, replace(origin, as_ported=origin.as_ported and not found.hints))
     return found
+
+
+def compare_calls(found: Diagnosis, torch: str, mindspore: str) -> None:
+    """Say it if the two models were asked for with different arguments."""
+    said = target.difference(torch, mindspore)
+    if said:
+        found.hints.insert(0, said)
+        found.as_ported, found.emitted = False, ""
 
 
 def point_at_functions(found: Diagnosis, torch: str, mindspore: str) -> None:
@@ -265,14 +320,16 @@ def _stopped(bad: Comparison) -> Diagnosis:
         )
         parent = suspect.before.path.rpartition(".")[0]
         found = _at(bad, parent, "layers", "own code", sentence, False)
-        found.torch_place, found.mindspore_place = (
-            str(suspect.before.called or ""),
-            str(suspect.before.other_called or ""),
+        after_it, before_it = suspect.after, suspect.before
+        found.torch_place = _between(after_it.called if after_it else None, before_it.called, None)
+        found.mindspore_place = _between(
+            after_it.other_called if after_it else None, before_it.other_called, None
         )
         first = suspect.after.called if suspect.after else None
         theirs = bad.other_modules.get(found.other_path)
         construct = theirs.forward if theirs is not None else None
-        _explain(found, provenance.of_code(first, suspect.before.called, construct))
+        origin = provenance.of_code(first, suspect.before.called, construct)
+        _explain(found, replace(origin, emitted=""))
         return found
     found = _at(bad, _path_of(bad, bad.stopped_in), "layers", "error", sentence, False)
     found.mindspore_place = bad.error["where"] or found.mindspore_place

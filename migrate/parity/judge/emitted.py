@@ -7,6 +7,7 @@ through the tree: class, method, the variable it is assigned to, the argument it
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,9 +16,11 @@ from typing import Any, TypeAlias
 from migrate.errors import RequestError
 from migrate.parity.judge import source_files
 from migrate.parity.request.target import Target
+from migrate.parity.request.target_names import bound_names
 from migrate.parity.workers.structure import Place
 
 Way: TypeAlias = list[tuple[str, int]]
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BODIES = ("body", "orelse", "finalbody")
 
 
@@ -135,6 +138,45 @@ def function_end(place: Place) -> int:
         and place.line <= (node.end_lineno or node.lineno)
     ]
     return min(ends, default=place.line)
+
+
+def statement_at(place: Place) -> ast.stmt | None:
+    """The innermost statement that begins at a line of any file."""
+    try:
+        tree = ast.parse(source_files.read(place.file))
+    except (OSError, ValueError, SyntaxError):
+        return None
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno == place.line]
+    return found[-1] if found else None
+
+
+def lacking(written: ast.AST, place: Place) -> set[str] | None:
+    """The names that code reads and that are not bound at a place; None if that is not known."""
+    try:
+        tree = ast.parse(source_files.read(place.file))
+    except (OSError, ValueError, SyntaxError):
+        return None
+    known = {*dir(builtins), *bound_names(tree)}
+    for node in ast.walk(tree):
+        if isinstance(node, _FUNCTIONS) and node.lineno <= place.line <= (node.end_lineno or 0):
+            every = node.args
+            arguments = [*every.posonlyargs, *every.args, *every.kwonlyargs]
+            arguments += [one for one in (every.vararg, every.kwarg) if one is not None]
+            known |= {one.arg for one in arguments}
+            known |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _stored(n)}
+    inner = {n.id for n in ast.walk(written) if isinstance(n, ast.Name) and _stored(n)}
+    inner |= {n.arg for n in ast.walk(written) if isinstance(n, ast.arg)}
+    read = {n.id for n in ast.walk(written) if isinstance(n, ast.Name) and not _stored(n)}
+    return read - known - inner
+
+
+def replaces(written: ast.stmt, there: ast.stmt) -> bool:
+    """Whether one statement can take the place of another: it binds the same."""
+    return type(written) is type(there) and _key(written) == _key(there)
+
+
+def _stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def same(ours: ast.AST, theirs: ast.AST) -> bool:

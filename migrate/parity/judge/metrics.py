@@ -13,6 +13,9 @@ Array: TypeAlias = "npt.NDArray[Any]"
 
 # Elements taken at a time: float64 copies of a piece stay in the processor's cache.
 _PIECE = 1 << 15
+# From here on a number is a mask (`torch.finfo(x.dtype).min`): it says "not this one", its size
+# depends on the type and not on the computation, and beside it no error would count.
+MASK = 1e30
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Measures:
     error_norm: float
     truth_norm: float
     truth_max: float
-    # Elements that are NaN or infinite on one side and not so on the other, and the first of them.
+    # Elements that are NaN, infinite or a mask on one side and not so on the other, and the first
+    # of them.
     nonfinite_mismatches: int
     nonfinite_index: tuple[int, ...] | None
 
@@ -90,8 +94,8 @@ def _dot(a: Array, b: Array) -> float:
 def measure(truth: Array, other: Array, *, full: bool = True) -> Measures:
     """Measure two tensors of one shape.
 
-    Elements that are not finite on both sides are left out of the sums. Without `full`, only
-    what a judgement needs is computed: the error, its place, and torch's size.
+    Elements that are not finite, or masks, on both sides are left out of the sums. Without `full`,
+    only what a judgement needs is computed: the error, its place, and torch's size.
     """
     flat, others = truth.reshape(-1), other.reshape(-1)
     sums, count, mismatches, first = _Sums(), 0, 0, -1
@@ -99,10 +103,13 @@ def measure(truth: Array, other: Array, *, full: bool = True) -> Measures:
         a = flat[offset : offset + _PIECE].astype(np.float64)
         b = others[offset : offset + _PIECE].astype(np.float64)
         count += a.size
-        # A sum is finite only if all its terms are; looking at each is the exception.
-        if not np.isfinite(a.sum() + b.sum()):
-            finite = np.isfinite(a) & np.isfinite(b)
-            same = (a == b) | (np.isnan(a) & np.isnan(b)) | finite
+        # A sum is small only if all its terms are finite and no mask is among them; looking at
+        # each is the exception.
+        if not np.abs(a).sum() + np.abs(b).sum() < MASK:
+            finite = (np.abs(a) < MASK) & (np.abs(b) < MASK)
+            masks = np.isfinite(a) & np.isfinite(b) & (np.sign(a) == np.sign(b))
+            masks &= (np.abs(a) >= MASK) & (np.abs(b) >= MASK)
+            same = (a == b) | (np.isnan(a) & np.isnan(b)) | finite | masks
             wrong = np.flatnonzero(~same)
             mismatches += wrong.size
             if wrong.size and first < 0:
@@ -153,6 +160,9 @@ def mismatches(truth: Array, other: Array, bound: float | Array) -> int:
         if truth.dtype.kind == "f"
         else truth == other
     )
+    if truth.dtype.kind == "f":
+        huge = (np.abs(truth) >= MASK) & (np.abs(other) >= MASK)
+        same |= huge & np.isfinite(truth) & np.isfinite(other) & (np.sign(truth) == np.sign(other))
     return int(np.count_nonzero(~((error <= bound) | same)))
 
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from migrate.errors import RequestError
 from migrate.parity.judge import emitted, source_files
+from migrate.parity.workers.statements import Statement
 from migrate.parity.workers.structure import ModuleInfo, Place
+from migrate.syntax.import_planner import HELPER_MODULE
 
 _MOST = 4
+# What a port imports, by the names it uses.
+_IMPORTS = {
+    "helpers": f"import {HELPER_MODULE} as helpers",
+    "mindspore": "import mindspore",
+    "nn": "from mindspore import nn",
+    "ops": "from mindspore import ops",
+}
+REPORT = "The line is what ms-migrate writes for it: please report this as a fault of the table."
 
 
 @dataclass(frozen=True)
@@ -24,7 +35,7 @@ class Origin:
     def sentence(self) -> str:
         said = [self.row] if self.row else []
         if self.as_ported:
-            said.append("The line is as ms-migrate writes it, so the row is at fault: report it.")
+            said.append(REPORT)
         elif self.emitted:
             said.append(f"ms-migrate writes here: `{self.emitted}`.")
         return " ".join(said)
@@ -40,8 +51,11 @@ def of_layer(ours: ModuleInfo, theirs: ModuleInfo | None) -> Origin:
     written = emitted.line(ours.created)
     if written is None:
         return Origin(row)
-    there = emitted.call_at(theirs.created) if theirs is not None and theirs.created else None
-    return Origin(row, _short(written), there is not None and emitted.same(written, there))
+    place = theirs.created if theirs is not None else None
+    there = emitted.call_at(place) if place is not None else None
+    if there is not None and emitted.same(written, there):
+        return Origin(row, _short(written), True)
+    return Origin(row, _short(written) if place is None else _advice([written], place))
 
 
 def of_code(first: Place | None, last: Place | None, construct: Place | None) -> Origin:
@@ -53,7 +67,39 @@ def of_code(first: Place | None, last: Place | None, construct: Place | None) ->
     row = rows(emitted.apis(first, end))
     known = _dumps(construct)
     new = [s for s in emitted.statements(first, end) if ast.dump(s) not in known]
+    if construct is not None:
+        return Origin(row, _advice(new[:_MOST], construct))
     return Origin(row, "; ".join(_short(statement) for statement in new[:_MOST]))
+
+
+def of_statement(ours: Statement, theirs: Statement | None) -> Origin:
+    """For one statement: its rows, and what replaces MindSpore's, if that can stand there."""
+    row = rows(emitted.apis(Place(ours.file, ours.line), ours.end))
+    written = emitted.statements(Place(ours.file, ours.line), ours.end)
+    if len(written) != 1 or theirs is None:
+        return Origin(row)
+    place = Place(theirs.file, theirs.line)
+    there = emitted.statement_at(place)
+    if there is None or not emitted.replaces(written[0], there):
+        return Origin(row)
+    if emitted.same(written[0], there):
+        return Origin(row, _short(written[0]), True)
+    return Origin(row, _advice(written, place))
+
+
+def _advice(written: Sequence[ast.AST], place: Place) -> str:
+    """Code for a place, with the imports that it needs there; nothing where it cannot stand, since
+    a port by hand has other names.
+    """
+    needs: set[str] = set()
+    for node in written:
+        lacking = emitted.lacking(node, place)
+        if lacking is None or not lacking <= set(_IMPORTS):
+            return ""
+        needs |= lacking
+    code = "; ".join(_short(node) for node in written)
+    imports = "; ".join(_IMPORTS[name] for name in sorted(needs))
+    return f"{code}  # needs: {imports}" if imports and code else code
 
 
 def of_function(ours: Place, theirs: Place | None) -> Origin:

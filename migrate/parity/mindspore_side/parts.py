@@ -4,6 +4,8 @@ gradient.
 
 from __future__ import annotations
 
+import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from migrate.parity.mindspore_side import model as mindspore_model
 from migrate.parity.mindspore_side import step as mindspore_step
 from migrate.parity.request import inputs, plan
 from migrate.parity.torch_side.refill import refill
-from migrate.parity.workers import record
+from migrate.parity.workers import record, statements
 from migrate.parity.workers import structure as structures
 from migrate.parity.workers.worker_main import Progress
 
@@ -42,6 +44,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     names = {id(own[pair.mindspore]): pair.torch for pair in reversed(matched.pairs)}
     arrays: dict[str, Any] = {}
     errors: dict[str, Any] = {}
+    bound: dict[str, list[dict[str, Any]]] = {}
     for index, part in enumerate(job["parts"]):
         progress.enter(f"{part['other_path'] or 'the model'} alone")
         mindspore_model.load_weights(model, matched, given)
@@ -60,6 +63,11 @@ def run(job: dict[str, Any], progress: Progress) -> None:
             errors[str(index)] = mindspore_errors.describe(error)
             continue
         arrays |= {f"{index}:{key}": array for key, array in found.items()}
+        if part["statements"]:
+            mindspore_model.load_weights(model, matched, given)
+            cell = _cell(model, part["other_path"])
+            kept, bound[str(index)] = _run_statements(cell, (args, kwargs), fed)
+            arrays |= {f"{index}:{key}": array for key, array in kept.items()}
     shaped = _in_torch_shapes(arrays, torch_modules, job["parts"])
     record.write_part(
         folder,
@@ -67,6 +75,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
         {
             "mode": "parts",
             "errors": errors,
+            "bound": bound,
             "notes": [],
             "framework_version": mindspore.__version__,
         },
@@ -147,6 +156,26 @@ def _run_part(
         name = names.get(id(parameter), parameter.name)
         arrays[f"gradient:{name.removeprefix(prefix)}"] = mindspore_step.to_array(slope)
     return arrays
+
+
+def _run_statements(
+    cell: Any, call: tuple[Any, Any], fed: list[Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the cell's own code binds, as far as it comes."""
+    arrays: dict[str, Any] = {}
+
+    def take(key: str, tensor: Any) -> None:
+        arrays[key] = mindspore_step.to_array(tensor)
+
+    def version(tensor: Any) -> int:
+        return zlib.crc32(tensor.asnumpy().tobytes())
+
+    trace = statements.Trace(mindspore_step.is_tensor, version, take)
+    args, kwargs = refill(call, iter(fed), mindspore_step.is_tensor)
+    inner = [part for path, part in cell.cells_and_names() if path]
+    with suppress(Exception), trace.watching(inner):
+        cell(*args, **kwargs)
+    return arrays, [one.to_json() for one in trace.bound]
 
 
 def _in_torch_shapes(

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from migrate.errors import RequestError
 from migrate.files.plain import read_plain
-from migrate.parity.request import inputs, losses, optimizers, target
+from migrate.parity.request import inputs, loading, losses, optimizers, target
 from migrate.parity.request.limits import FACTOR, Tolerance
+from migrate.parity.request.loading import Loading
 from migrate.parity.request.plan import Plan
 from migrate.parity.request.target_names import check_name
 
@@ -160,6 +161,41 @@ def make_plan(options: argparse.Namespace) -> Plan:
         noise_runs=0 if fixed else options.noise_runs,
         keep_random=options.keep_random,
     )
+
+
+def add_loading_options(
+    parser: argparse.ArgumentParser, sides: tuple[tuple[str, str], ...]
+) -> None:
+    """How models are found and built; a folder to import from for each side."""
+    group = parser.add_argument_group("how models are found and built")
+    for option, name in sides:
+        group.add_argument(
+            option,
+            action="append",
+            default=[],
+            metavar="DIR",
+            help=f"import {name} from here first (repeat for several)",
+        )
+    group.add_argument(
+        "--config",
+        default="",
+        metavar="SPEC",
+        help=(
+            "a config for the model: a .json, .toml or .yaml file, or key=value,key.key=value; "
+            "passed as the first argument, or as `config` in the target's call"
+        ),
+    )
+    group.add_argument(
+        "--definitions-only",
+        action="store_true",
+        help="run imports, classes, functions and constants of the target's file, nothing else",
+    )
+
+
+def make_loading(options: argparse.Namespace, paths: list[str]) -> Loading:
+    """What a worker needs to load its side."""
+    config = loading.read_config(options.config)
+    return Loading(loading.check_paths(paths), config, options.definitions_only)
 
 
 def make_tolerance(options: argparse.Namespace, amp: str) -> Tolerance:

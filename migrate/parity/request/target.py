@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from migrate.errors import RequestError
+from migrate.parity.request import definitions, loading
 from migrate.parity.request.own_packages import put_on_path
 from migrate.project.namespaces import import_place
 
@@ -65,6 +66,24 @@ def parse(text: str) -> Target:
     return Target(text, where, match["name"], call)
 
 
+def difference(torch: str, mindspore: str) -> str:
+    """What differs between the calls of two targets, as a sentence; empty if nothing does."""
+    calls = []
+    for text in (torch, mindspore):
+        match = _SHAPE.fullmatch(text.strip())
+        if match is None:
+            return ""
+        calls.append((match["name"], match["call"] or "()"))
+    (_, ours), (_, theirs) = calls
+    if ast.dump(ast.parse(f"f{ours}")) == ast.dump(ast.parse(f"f{theirs}")):
+        return ""
+    shown = [f"`{name}{call}`" for name, call in calls]
+    return (
+        f"The two models were made with different arguments, {shown[0]} in torch and {shown[1]} in "
+        "MindSpore: if that was not meant, it is the cause."
+    )
+
+
 def package_of(path: Path) -> tuple[Path, str]:
     """Return the folder to import from and the dotted name, so that relative imports keep
     working.
@@ -103,11 +122,16 @@ def _offers(module: Any) -> list[str]:
 def build(target: Target) -> Any:
     """Make the object that the target describes: call it with its arguments, or with none."""
     found = load(target)
+    data = loading.current().config
     if not target.call:
-        return found() if callable(found) and not _is_instance_of_layer(found) else found
+        if not callable(found) or _is_instance_of_layer(found):
+            return found
+        return found() if data is None else found(loading.config_for(found, data))
     module = sys.modules[found.__module__] if hasattr(found, "__module__") else None
     namespace = dict(vars(module)) if module else {}
     namespace["_ms_migrate_target"] = found
+    if data is not None:
+        namespace["config"] = loading.config_for(found, data)
     return eval(compile(f"_ms_migrate_target{target.call}", "<target>", "eval"), namespace)
 
 
@@ -136,6 +160,8 @@ def _import_module(target: Target) -> ModuleType:
 def _import_file(path: Path) -> ModuleType:
     folder, name = package_of(path)
     put_on_path(folder)
+    if loading.current().definitions_only:
+        return _define(path, name)
     if "." in name or path.stem == "__init__":
         # A file of a package: import it by its dotted name, else its relative imports fail.
         return importlib.import_module(name)
@@ -146,4 +172,17 @@ def _import_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
+    return module
+
+
+def _define(path: Path, name: str) -> ModuleType:
+    """Run the definitions of a file, and nothing else of it."""
+    package = name if path.stem == "__init__" else name.rpartition(".")[0]
+    if package:
+        importlib.import_module(package)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    exec(definitions.compile_definitions(path.read_bytes(), str(path)), vars(module))
     return module

@@ -21,7 +21,7 @@ def check_name(path: Path, name: str) -> None:
     if _makes_names(tree):
         return
     first = name.partition(".")[0]
-    bound = list(dict.fromkeys(_bound(tree)))
+    bound = list(dict.fromkeys(bound_names(tree)))
     if first in bound:
         return
     own = [node.name for node in tree.body if isinstance(node, _SCOPES)] or bound
@@ -49,7 +49,7 @@ def _makes_names(tree: ast.Module) -> bool:
     return False
 
 
-def _bound(tree: ast.Module) -> Iterator[str]:
+def bound_names(tree: ast.Module) -> Iterator[str]:
     """Names that the module's own statements bind, in whatever block they stand."""
     pending: list[ast.AST] = list(tree.body)
     while pending:

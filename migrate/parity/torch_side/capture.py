@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from migrate.errors import RequestError
+from migrate.parity.judge.metrics import MASK
 from migrate.parity.request import inputs, losses, optimizers, plan, target
 from migrate.parity.torch_side import follow, precision
 from migrate.parity.torch_side import model as torch_model
@@ -53,6 +54,8 @@ class Measure:
         ):
             return
         error = tensor.to(torch.float64) - truth.to(torch.float64)
+        # Where float64's largest number is a mask (torch.finfo), float32's is another.
+        error = error.where((truth.abs() < MASK) | (tensor.abs() < MASK), 0.0)
         distance, largest = float(torch.linalg.vector_norm(error)), float(error.abs().max())
         floor = self.floors.setdefault(key, [0.0, 0.0])
         # A NaN in torch's own runs is no floor: leave it out and let the values speak.
@@ -85,6 +88,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     drawn = inputs.draw(what.inputs, what.seed, notes)
     # In the order of forward's parameters, as the other side will take them.
     given = {name: torch.from_numpy(drawn[name]) for name in _order(model, drawn)}
+    progress.enter("running the model once, to see its output")
     goal = _draw_target(what, model, given, job)
     torch_model.set_state(model, state)
     setup = _setup(what, model, given, goal, job)
@@ -290,6 +294,10 @@ def _order(model: torch.nn.Module, given: dict[str, Any]) -> list[str]:
 
 def _array(value: Tensor) -> Any:
     """As numpy; the truth is rounded to float32, which is what it is compared with."""
+    if value.dtype == torch.float64:
+        # What is finite stays finite: the largest float64 is a mask, an infinity is not.
+        largest = torch.finfo(torch.float32).max
+        value = value.where(value.isinf(), value.clamp(-largest, largest))
     if value.dtype in (torch.float64, torch.bfloat16, torch.float16):
         value = value.to(torch.float32)
     return value.detach().cpu().contiguous().numpy()

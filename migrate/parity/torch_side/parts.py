@@ -16,7 +16,7 @@ from migrate.parity.torch_side import precision
 from migrate.parity.torch_side import step as torch_step
 from migrate.parity.torch_side.capture import Keep, Measure, _array, _NoOptimizer
 from migrate.parity.torch_side.refill import refill
-from migrate.parity.workers import record
+from migrate.parity.workers import record, statements
 from migrate.parity.workers.worker_main import Progress
 from migrate.vision_shim import ensure_torchvision
 
@@ -85,6 +85,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     }
     arrays: dict[str, Any] = {}
     floors: dict[str, list[float]] = {}
+    bound: dict[str, list[dict[str, Any]]] = {}
     for index, part in enumerate(job["parts"]):
         progress.enter(f"{part['path'] or 'the model'} alone")
         torch_model.to_precision(model, torch.float32)
@@ -107,9 +108,12 @@ def run(job: dict[str, Any], progress: Progress) -> None:
             if word in ("output", "gradient", "input-gradient"):
                 arrays[f"{index}:{word}:{name.removeprefix('inner.')}"] = _array(tensor)
         floors |= {f"{index}:{k.replace(':inner.', ':')}": v for k, v in found.items()}
-    record.write_part(
-        Path(job["step"]), "run", {"mode": "parts", "floors": floors, "notes": []}, arrays
-    )
+        if part["statements"]:
+            kept, bound[str(index)], found = _run_statements(model, alone, fed, state, what)
+            arrays |= {f"{index}:{key}": _array(tensor) for key, tensor in kept.items()}
+            floors |= {f"{index}:{key}": floor for key, floor in found.items()}
+    info = {"mode": "parts", "floors": floors, "bound": bound, "notes": []}
+    record.write_part(Path(job["step"]), "run", info, arrays)
 
 
 def _run_part(
@@ -147,6 +151,46 @@ def _run_part(
             precision.jitter(alone, what.seed + number, precision.unit("O0"))
         torch_step.run(setup, torch.float32, measure)
     return truth.tensors, measure.floors
+
+
+def _run_statements(
+    model: torch.nn.Module,
+    alone: Part,
+    fed: dict[str, torch.Tensor],
+    state: dict[str, torch.Tensor],
+    what: plan.Plan,
+) -> tuple[Mapping[str, torch.Tensor], list[dict[str, Any]], dict[str, list[float]]]:
+    """What the part's own code binds: the values, the statements and the floors."""
+
+    def once(dtype: torch.dtype, sink: torch_step.Sink) -> list[statements.Bound]:
+        trace = statements.Trace(
+            torch_step.is_tensor,
+            lambda tensor: (id(tensor), tensor._version),
+            lambda key, tensor: sink.take(key, tensor.detach()),
+        )
+        given = [t.to(dtype) if t.is_floating_point() else t for t in fed.values()]
+        inner = [module for module in alone.inner.modules() if module is not alone.inner]
+        with precision.default_dtype(dtype), torch.no_grad(), trace.watching(inner):
+            alone(*(tensor.clone() for tensor in given))
+        return trace.bound
+
+    for dtype in (torch.float64, torch.float32):
+        truth = Keep()
+        try:
+            _restore(model, alone, state, dtype)
+            bound = once(dtype, truth)
+            break
+        except (RuntimeError, TypeError):
+            continue
+    else:
+        return {}, [], {}
+    measure = Measure(truth.tensors)
+    for number in range(max(what.noise_runs, 1)):
+        _restore(model, alone, state, torch.float32)
+        if number:
+            precision.jitter(alone, what.seed + number, precision.unit("O0"))
+        once(torch.float32, measure)
+    return truth.tensors, [one.to_json() for one in bound], measure.floors
 
 
 def _restore(

@@ -177,6 +177,10 @@ def start(
         # Where MindSpore leaves its graphs when one does not compile; else the user's directory.
         "MS_OM_PATH": str(folder.resolve()),
     }
+    if str(job.get("action", "")).startswith("torch"):
+        # Scripted modules run as the Python they are written in: hooks see their layers, and they
+        # can be run in float64.
+        quiet["PYTORCH_JIT"] = "0"
     token = secrets.token_hex(16)
     fast = onednn.settings(os.environ, executable) if _runs_on_cpu(job) else {}
     known = {**quiet, **fast, **os.environ} if environment is None else environment

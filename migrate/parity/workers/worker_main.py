@@ -12,6 +12,7 @@ from typing import Any
 
 from migrate.errors import RequestError, describe
 from migrate.files.atomic import write_bytes
+from migrate.parity.request import loading
 from migrate.parity.workers import record, user_code
 
 # action -> module with run(job, progress) in it
@@ -61,6 +62,7 @@ def main(job_path: str) -> None:
     progress.enter("starting")
     code = 0
     try:
+        loading.use(job.get("loading"))
         import_module(ACTIONS[job["action"]]).run(job, progress)
         record.write_json(folder / "done.json", {})
     except RequestError as error:

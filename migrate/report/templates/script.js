@@ -22,7 +22,7 @@ for (const table of document.querySelectorAll('table.sort')) {
       const number = text => parseFloat(text.replaceAll(',', ''));
       const sorted = [...body.rows].sort((a, b) => {
         const [x, y] = [value(a), value(b)], [m, n] = [number(x), number(y)];
-        return Number.isNaN(m) || Number.isNaN(n) ? y.localeCompare(x) : n - m;
+        return Number.isNaN(m) || Number.isNaN(n) ? y.localeCompare(x) : (n > m) - (n < m);
       });
       body.append(...(down ? sorted : sorted.reverse()));
     });
