@@ -94,7 +94,7 @@ class CompiledCode(NodePass):
             return None
         assert isinstance(callee, External)
         if callee.name == "functools.reduce":
-            return call.with_changes(func=expression(self.spelling.name("helpers.reduced")))
+            return call.with_changes(func=expression(self.spelling.name("helpers.reduce_values")))
         return expression(" + ".join(f"list({code(argument.value)})" for argument in call.args))
 
     def _over_values(self, name: str, call: cst.Call) -> cst.Call:

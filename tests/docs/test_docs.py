@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from migrate import cli
+from ms_migrate import port_source
 from tests.docs.pages import FOLDER, PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +49,45 @@ def test_commands_in_the_pages_parse(path: Path) -> None:
         except SystemExit:
             pytest.fail(f"{path.name}: {words}")
         assert unknown == [], f"{path.name}: {words}"
+
+
+def _printed(*words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "migrate", *words],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "110", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout.strip("\n")
+
+
+def _shown(page: str, command: str) -> str:
+    """What a page shows below a command, as far as it shows it."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    start = text.index("\n", text.index(f"$ ms-migrate {command}")) + 1
+    return text[start : text.index("\n```", start)].removeprefix("...\n")
+
+
+def test_the_walk_through_shows_what_the_commands_print(tmp_path: Path) -> None:
+    settings = ["parity", "--hyperparameters", "reference_pt/train.py", "ported_ms/train.py"]
+    assert _shown("migrating_resnet50.md", " ".join(settings)) == _printed(*settings)
+    out = str(tmp_path / "out")
+    ported = _printed("port", "reference_pt", "-o", out, "--scaffold", "--quiet")
+    for page in ("migrating_resnet50.md", "training.md"):
+        shown = _shown(page, "port reference_pt -o ported_ms --scaffold")
+        assert shown == ported.splitlines()[-1].replace(out, "ported_ms")
+    # `analyze` counts what `port` counts.
+    counts = _shown("migrating_resnet50.md", "analyze reference_pt").partition(";")[0]
+    assert counts in ported
+
+
+def test_the_marker_that_the_guide_shows_is_the_one_that_is_written() -> None:
+    found = port_source("import torch\ndef f(thing):\n    return thing.size()\n", name="f.py")
+    marker = next(line.strip() for line in found.text.splitlines() if "# ms-migrate" in line)
+    assert marker in (ROOT / "docs" / "port.md").read_text(encoding="utf-8")
 
 
 def test_the_site_builds_strictly(tmp_path: Path) -> None:

@@ -467,7 +467,7 @@ def test_reduce_and_chain_keep_their_gradients(port) -> None:
     body = f"x = reduce(torch.add, parts)\n        {loop}"
     imports = "from functools import reduce\nfrom itertools import chain\n"
     text = port(imports + HEAD + FORWARD.format(body)).text
-    assert "x = helpers.reduced(" in text
+    assert "x = helpers.reduce_values(" in text
     assert "for y in list([x]) + list(parts):" in text
 
 

@@ -51,7 +51,7 @@ def test_what_is_detached_runs_in_front_and_again_where_it_is_differentiated(por
     )
     assert not findings
     found = lines(text)
-    at = found.index("with helpers.statistics_kept(gen):")
+    at = found.index("with helpers.preserve_running_stats(gen):")
     assert found[at + 1 : at + 3] == ["fake = gen(z)", "loss_d, grads = grad_step(fake)"]
     assert "(loss_g, fake), grads_2 = grad_step_2(z)" in found
 

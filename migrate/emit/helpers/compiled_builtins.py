@@ -17,7 +17,7 @@ def any_of(values):
     return result
 
 
-def reduced(function, values, *start):
+def reduce_values(function, values, *start):
     """functools.reduce, whose gradient is lost in compiled code."""
     values = list(values)
     result = start[0] if start else values[0]

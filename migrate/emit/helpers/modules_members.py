@@ -60,7 +60,7 @@ def buffers(module, recurse=True):
 
 
 @contextlib.contextmanager
-def statistics_kept(*models):
+def preserve_running_stats(*models):
     """Run models for their results alone: running statistics stay as they are."""
     kept = [
         (parameter, parameter.copy())

@@ -68,7 +68,7 @@ def put_items(tensor, index, value):
     return new
 
 
-def every(tensor, dim, start, stop, step):
+def strided_slice(tensor, dim, start, stop, step):
     """tensor[start:stop:step] along one dimension, by gather: its gradient has a CPU kernel."""
     size = tensor.shape[dim]
     first = 0 if start is None else start

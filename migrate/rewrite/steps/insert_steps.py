@@ -214,7 +214,7 @@ class InsertSteps(NodePass):
         models = [ast.unparse(f) for f in calls if self.context.usage(f) is None]
         if not models:
             return statements
-        keep = self.spelling.name("helpers.statistics_kept")
+        keep = self.spelling.name("helpers.preserve_running_stats")
         item = cst.WithItem(expression(f"{keep}({', '.join(dict.fromkeys(models))})"))
         head = getattr(statements[0], "leading_lines", ()) if statements else ()
         inner = [statements[0].with_changes(leading_lines=[]), *statements[1:]]

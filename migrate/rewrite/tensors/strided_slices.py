@@ -19,7 +19,7 @@ from migrate.syntax.text import code
     unit="node",
     needs=["types"],
     after={"integer_indices": "it splits an index, whose slices stay as they are"},
-    examples=[becomes("x = x[:, ::2]", "x = helpers.every(x, 1, None, None, 2)")],
+    examples=[becomes("x = x[:, ::2]", "x = helpers.strided_slice(x, 1, None, None, 2)")],
 )
 class StridedSlices(NodePass):
     """Rewrites reads of tensors; what is written to stays."""
@@ -59,7 +59,7 @@ def with_gathered_steps(node: cst.Subscript, spelling: ImportPlanner) -> cst.Bas
     dims = _dimensions(parts)
     if dims is None:
         return None
-    helper = spelling.name("helpers.every")
+    helper = spelling.name("helpers.strided_slice")
     text = code(node.value)
     rest: list[str] = []
     for part, dim in zip(parts, dims, strict=True):
