@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,15 @@ def _rows(before: list[str], after: list[str], reasons: dict[int, str]) -> Itera
 
 
 def _said_once(rows: Iterable[Row]) -> Iterator[Row]:
-    """A reason stands at the first of the lines that it explains."""
-    last = ""
-    for row in rows:
-        yield replace(row, why="") if row.why == last else row
-        last = row.why
+    """A reason stands at the first of the lines that it explains: one that has both sides, if any
+    has.
+    """
+    for _, group in groupby(rows, key=lambda row: row.why):
+        listed = list(group)
+        both = (index for index, row in enumerate(listed) if row.old_line and row.new_line)
+        shown = next(both, 0)
+        for index, row in enumerate(listed):
+            yield row if index == shown else replace(row, why="")
 
 
 def _with_findings(rows: Iterable[Row], findings: Iterable[Finding]) -> Iterator[Row]:
