@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from ms_migrate import port_source
 
 from migrate import cli
-from ms_migrate import port_source
 from tests.docs.pages import FOLDER, PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
