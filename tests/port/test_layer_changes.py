@@ -237,7 +237,10 @@ def test_a_parameter_replaced_from_outside_keeps_its_name(port) -> None:
 @pytest.mark.parametrize(
     ("index", "taken"),
     [
-        ("x[..., ::2, 1::2]", "helpers.strided_slice(helpers.strided_slice(x, -2, None, None, 2), -1, 1, None, 2)"),
+        (
+            "x[..., ::2, 1::2]",
+            "helpers.strided_slice(helpers.strided_slice(x, -2, None, None, 2), -1, 1, None, 2)",
+        ),
         ("x[:, 0, ::3]", "helpers.strided_slice(x, 2, None, None, 3)[:, 0]"),
         ("x[:, None, 1:-1:2, 2]", "helpers.strided_slice(x, 1, 1, -1, 2)[:, None, :, 2]"),
         ("x[:, 1:3]", "x[:, 1:3]"),

@@ -213,8 +213,8 @@ class LibraryCalls(NodePass):
         if both:
             kind, hint = "tensor or Cell", f"{hint}` or `model: nn.Module"
         refusal = Refusal(
-            f"`.{name}()` of a MindSpore {kind} differs from torch's, and the type of this value is "
-            "unknown, so it was left as it is",
+            f"`.{name}()` of a MindSpore {kind} differs from torch's, and the type of this value "
+            "is unknown, so it was left as it is",
             f"annotate the variable (`{hint}`), or port this line by hand",
             "MS307",
         )
