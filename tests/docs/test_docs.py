@@ -75,7 +75,7 @@ def test_the_walk_through_shows_what_the_commands_print(tmp_path: Path) -> None:
     settings = ["parity", "--hyperparameters", "reference_pt/train.py", "ported_ms/train.py"]
     assert _shown("migrating_resnet50.md", " ".join(settings)) == _printed(*settings)
     out = str(tmp_path / "out")
-    ported = _printed("port", "reference_pt", "-o", out, "--scaffold", "--quiet")
+    ported = _printed("port", "reference_pt", "-o", out, "--scaffold")
     for page in ("migrating_resnet50.md", "training.md"):
         shown = _shown(page, "port reference_pt -o ported_ms --scaffold")
         assert shown == ported.splitlines()[-1].replace(out, "ported_ms")
