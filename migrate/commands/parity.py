@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
 def check_models(options: argparse.Namespace) -> int:
     """The main use: two models, one step."""
     from migrate.parity import check, submodule
-    from migrate.report import parity_console, parity_html, parity_json
+    from migrate.report import parity_console, parity_html, parity_json, parity_progress
 
     request = make_request(options)
     folder = Path(options.keep) if options.keep else Path(tempfile.mkdtemp(prefix="ms-migrate-"))
@@ -124,7 +124,8 @@ def check_models(options: argparse.Namespace) -> int:
         if options.submodule:
             report = submodule.run(request, options.submodule, folder, tell)
         else:
-            report = check.run(request, folder, tell, live=not options.quiet)
+            follow = check.unseen if options.quiet else parity_progress.following
+            report = check.run(request, folder, tell, follow)
         if options.format == "json":
             print(parity_json.render(report))
         else:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from migrate.parity.judge.diagnose import (
 from migrate.parity.judge.tolerance import Tolerance
 from migrate.parity.request.loading import Loading
 from migrate.parity.request.plan import Plan
-from migrate.parity.workers import progress_line, record, worker
+from migrate.parity.workers import record, worker
 
 SECOND_LOOK_RUNS = 24
 
@@ -83,10 +84,19 @@ class Report:
 Tell = Callable[[str], None]
 
 
-def run(request: Request, folder: Path, tell: Tell, *, live: bool = False) -> Report:
-    """Run both sides, compare, localise; `live` shows how far they are on a terminal."""
+# Told which sides still run, to show how far they are.
+Show = Callable[[Mapping[str, worker.Worker]], None]
+Follow = Callable[[Mapping[str, worker.Worker]], AbstractContextManager[Show]]
+
+
+def unseen(sides: Mapping[str, worker.Worker]) -> AbstractContextManager[Show]:
+    return nullcontext(lambda waiting: None)
+
+
+def run(request: Request, folder: Path, tell: Tell, follow: Follow = unseen) -> Report:
+    """Run both sides, compare, localise."""
     began = time.monotonic()
-    workers, failures = _run_sides(request, folder, tell, live=live)
+    workers, failures = _run_sides(request, folder, tell, follow)
     torch = record.read_step(folder / "torch")
     if "graph" in failures:
         failures["graph"] = "\n".join([failures["graph"], *compare.graph_advice(torch)])
@@ -292,7 +302,7 @@ def mindspore_job(
 
 
 def _run_sides(
-    request: Request, folder: Path, tell: Tell, *, live: bool
+    request: Request, folder: Path, tell: Tell, follow: Follow
 ) -> tuple[list[worker.Worker], dict[str, str]]:
     """Run both frameworks at once; MindSpore waits for torch's weights when its model is built.
 
@@ -308,7 +318,7 @@ def _run_sides(
         for mode in request.modes:
             job = mindspore_job(request, mode, folder / mode, folder / "torch", wait=True)
             workers[mode] = _start(request, mode, job, folder)
-        with progress_line.following(workers, live) as show:
+        with follow(workers) as show:
             waiting = dict(workers)
             while waiting:
                 for name in list(waiting):

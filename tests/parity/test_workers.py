@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from migrate.parity.workers import family, progress_line, record, worker
+from migrate.parity.workers import family, record, worker
+from migrate.report import parity_progress
 
 CODE = """
 import os, subprocess, sys, time
@@ -202,6 +203,6 @@ def test_workers_end_with_the_command(tmp_path: Path, number: signal.Signals) ->
 def test_the_share_that_is_done_grows_from_stage_to_stage() -> None:
     torch = ["starting", "importing the model", "drawing inputs", "writing the start"]
     torch += ["float64 step", "noise run 1 of 6", "noise run 6 of 6", "writing the record"]
-    shares = [progress_line.share(stage) for stage in torch]
+    shares = [parity_progress.share(stage) for stage in torch]
     assert shares == sorted(set(shares)) and shares[-1] < 1
-    assert progress_line.share("a stage of its own") == 0
+    assert parity_progress.share("a stage of its own") == 0

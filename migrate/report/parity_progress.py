@@ -39,11 +39,9 @@ def share(stage: str) -> float:
 
 
 @contextmanager
-def following(
-    sides: Mapping[str, Worker], live: bool
-) -> Iterator[Callable[[Mapping[str, Worker]], None]]:
+def following(sides: Mapping[str, Worker]) -> Iterator[Callable[[Mapping[str, Worker]], None]]:
     """Give a function that shows the sides that still run; nothing where nobody would see it."""
-    if not live or not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield lambda waiting: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
