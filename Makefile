@@ -16,7 +16,7 @@ quietly = echo "make: $(1)"; $(PIP) $(2) > $(VENV)/pip.log 2>&1 || \
   { cat $(VENV)/pip.log; echo "make: pip failed; the lines above are in $(VENV)/pip.log"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format zoo zoo-ascend hunt verify bench structure snapshot metamorphic fuzz limits \
+.PHONY: help venv demo test lint format zoo zoo-ascend hunt verify bench structure runtime snapshot metamorphic fuzz limits \
   mutation coverage flagship docs clean
 
 help: ## list the targets
@@ -74,6 +74,9 @@ verify: $(STAMP) ## run the mapping rows against torch's operator databases (lon
 
 bench: $(STAMP) ## measure speed and memory beside the bare parsers
 	@$(BIN)/python -m tests.bench
+
+runtime: $(STAMP) ## build the wheel of ms_migrate_runtime, for ports with --helpers package
+	@$(BIN)/python -m migrate.emit.runtime_package dist
 
 snapshot: $(STAMP) ## name the files of real packages whose port has changed
 	@$(BIN)/python -m tests.snapshot

@@ -534,8 +534,8 @@ class Compose:
 
 def transformed(transform, img):
     """MindSpore's transforms take arrays; the program's own take Tensors, as torch's do."""
-    home = type(transform).__module__
-    arrays = home.startswith("mindspore") or home == __name__
+    kind = type(transform)
+    arrays = kind.__module__.startswith("mindspore") or of_helpers(kind)
     return transform(as_array_of(img) if arrays else as_tensor(img))
 
 
@@ -906,6 +906,13 @@ def max_pool2d(
     if return_indices:
         return output, _without_batch(indices, input, 2).astype(mindspore.int64)
     return output
+
+
+def of_helpers(value):
+    """Whether a class or function is a helper, wherever the helpers of this program come from."""
+    home = value.__module__ or ""
+    module = home.rpartition(".")[2]
+    return module in ("ms_migrate_helpers", "ms_migrate_runtime") or home.startswith("migrate.emit")
 
 
 class _Prefixed:
@@ -2051,7 +2058,8 @@ def _surroundings(function):
             one
             for one in found
             if isinstance(one, types.FunctionType)
-            and not (one.__module__ or "mindspore").startswith(("mindspore", __name__))
+            and not (one.__module__ or "mindspore").startswith("mindspore")
+            and not of_helpers(one)
             and one not in functions
         ]
     pending = list(around.items())

@@ -62,6 +62,7 @@ def _port(options: argparse.Namespace, chosen: Chooser) -> int:
         output=options.output,
         in_place=options.in_place,
         trace=bool(options.report),
+        package=options.helpers == "package",
     )
     if options.with_torchvision is not None:
         from migrate.port.local_models import find_models
@@ -161,6 +162,11 @@ def _refuse_early(options: argparse.Namespace) -> None:
         raise RequestError(
             "--with-torchvision needs an output directory of its own",
             next_step="use -o DIR, or port in place without --with-torchvision",
+        )
+    if options.helpers == "package" and options.target == "mint":
+        raise RequestError(
+            "ms_migrate_runtime is made of MindSpore's classic layers, not of mint's",
+            next_step="leave out --helpers package, or --target mint",
         )
     if options.backup and not options.in_place:
         raise RequestError(

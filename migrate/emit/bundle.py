@@ -5,19 +5,28 @@ from __future__ import annotations
 import ast
 
 from migrate.emit.mint_layers import over_mint
+from migrate.emit.runtime_package import names_imported
 from migrate.rewrite.names.imports import import_lines
 from migrate.table import Table
-from migrate.table.helper_pieces import helper_index
+from migrate.table.helper_pieces import Definition, helper_index
 
+_CLASS_QUESTIONS = "modules_classes"  # these look through the classes of their module
 HEADER = (
     '"""Pieces with torch\'s signatures and semantics that the ported code uses. '
     'Made by ms-migrate; yours to edit."""'
 )
 
 
-def helper_module(names: list[str], generated: dict[str, str], mint: Table | None = None) -> str:
+def helper_module(
+    names: list[str],
+    generated: dict[str, str],
+    mint: Table | None = None,
+    *,
+    package: bool = False,
+) -> str:
     """The text of ms_migrate_helpers.py for these names, what they need, and what was made from
-    rows; over mint's layers where a table for mint is given.
+    rows; over mint's layers where a table for mint is given. With `package` the pieces come from
+    ms_migrate_runtime.
     """
     index = helper_index()
     made = {name: text for name, text in generated.items() if name not in index}
@@ -26,6 +35,9 @@ def helper_module(names: list[str], generated: dict[str, str], mint: Table | Non
     if mint is not None:
         index = over_mint(index, [*wanted, *needed], mint)
     definitions = index.closure([*wanted, *needed])
+    taken: list[str] = []
+    if package:
+        definitions, taken = _shared_out(definitions, {*wanted, *needed})
     imports: dict[str, None] = {}
     for definition in definitions:
         imports |= dict.fromkeys(definition.imports)
@@ -36,7 +48,26 @@ def helper_module(names: list[str], generated: dict[str, str], mint: Table | Non
         bodies.append(
             "\n".join(line for line in lines if not line.startswith(("import ", "from ")))
         )
-    return "\n\n\n".join(["\n".join([HEADER, "", *import_lines(imports, set())]), *bodies]) + "\n"
+    head = [HEADER, "", *import_lines(imports, set())]
+    if package:
+        head += names_imported(taken)
+    return "\n\n\n".join(["\n".join(head), *bodies]) + "\n"
+
+
+def _shared_out(
+    definitions: list[Definition], named: set[str]
+) -> tuple[list[Definition], list[str]]:
+    """Definitions that stay beside a port which takes the others from the package, and the names
+    that it imports: all classes where one of its own questions is about them.
+    """
+    own = [one for one in definitions if one.file == _CLASS_QUESTIONS]
+    needs = {need for one in own for need in one.needs}
+    taken = [
+        one.name
+        for one in definitions
+        if one not in own and (one.name in named | needs or (own and one.is_class))
+    ]
+    return own, taken
 
 
 def _words(text: str) -> set[str]:

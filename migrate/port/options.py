@@ -68,6 +68,13 @@ def add_port_options(parser: argparse.ArgumentParser) -> None:
         help=f"MindSpore that the port is for (default: {VERSIONS[-1]})",
     )
     parser.add_argument(
+        "--helpers",
+        choices=("module", "package"),
+        default="module",
+        help="where helpers come from: written beside the port, or the installed package "
+        "ms_migrate_runtime (default: module)",
+    )
+    parser.add_argument(
         "--scaffold",
         action="store_true",
         help="also write launch scripts: one device, several devices (msrun), evaluation",

@@ -35,6 +35,7 @@ class Options:
     in_place: bool = False  # nothing is copied along
     trace: bool = False  # say what stands behind each changed line, for a report
     models: Path | None = None  # torchvision's model files, to be ported along
+    package: bool = False  # helpers come from ms_migrate_runtime
 
 
 class Porter:

@@ -102,7 +102,7 @@ def port_tree(
         generated = {**earlier_pieces, **generated}
         if formats_values(project):
             names["formatted_tensors"] = None
-        text = helper_module(list(names), generated, mint)
+        text = helper_module(list(names), generated, mint, package=options.package)
         before = result.files.get(module)
         if before is None:
             result.helpers[module] = text

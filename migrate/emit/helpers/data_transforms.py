@@ -7,6 +7,8 @@ from mindspore import Tensor
 from mindspore.dataset import vision
 from PIL import Image, ImageEnhance, ImageOps
 
+from migrate.emit.helpers.homes import of_helpers
+
 
 class Compose:
     """Apply transforms in turn, to PIL images, then to CHW arrays, which end as a Tensor."""
@@ -36,8 +38,8 @@ class Compose:
 
 def transformed(transform, img):
     """MindSpore's transforms take arrays; the program's own take Tensors, as torch's do."""
-    home = type(transform).__module__
-    arrays = home.startswith("mindspore") or home == __name__
+    kind = type(transform)
+    arrays = kind.__module__.startswith("mindspore") or of_helpers(kind)
     return transform(as_array_of(img) if arrays else as_tensor(img))
 
 

@@ -6,6 +6,8 @@ MindSpore's own. Both stand for the same class of torch.
 
 from mindspore import nn
 
+from migrate.emit.helpers.homes import of_helpers
+
 _TORCH_NAMES = {
     "BiDense": "Bilinear",
     "CellDict": "ModuleDict",
@@ -30,7 +32,7 @@ def torch_class_name(cls):
 
 def _own_class(cls):
     """The MindSpore class that a class with torch's arguments stands for; else the class itself."""
-    if cls.__module__.rpartition(".")[2] != __name__.rpartition(".")[2]:
+    if not of_helpers(cls):
         return cls
     for base in cls.__mro__[1:]:
         if base is not nn.Cell and torch_class_name(base) == cls.__name__:

@@ -4,7 +4,7 @@ import math
 
 import mindspore
 from mindspore import Tensor, ops
-from mindspore.scipy.linalg import solve_triangular
+from mindspore.scipy.linalg import solve_triangular as ms_solve_triangular
 
 from migrate.emit.helpers.functions_shape import broadcast_shapes
 from migrate.emit.helpers.functions_special import _floating
@@ -71,7 +71,7 @@ def matrix_exp(input):
 
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """torch's triangular_solve: the solution of A x = b, and A."""
-    solution = solve_triangular(
+    solution = ms_solve_triangular(
         A, b, trans=1 if transpose else 0, lower=not upper, unit_diagonal=unitriangular
     )
     return solution, A

@@ -18,7 +18,7 @@ _LAYER_NAMES = {
     "HSigmoid": "Hardsigmoid",
     "ProjectedLSTM": "LSTM",
 }
-_LAYER_HOMES = ("mindspore.", "ms_migrate_helpers", "migrate.emit")
+_LAYER_HOMES = ("mindspore.", "ms_migrate_helpers", "ms_migrate_runtime", "migrate.emit")
 
 
 def _shown_plain(value):

@@ -9,6 +9,7 @@ import mindspore
 from mindspore import nn, ops
 from mindspore.common.recompute import _pynative_executor
 
+from migrate.emit.helpers.homes import of_helpers
 from migrate.emit.helpers.train_reach import (
     apply_to_reached,
     mark_missing,
@@ -255,7 +256,8 @@ def _surroundings(function):
             one
             for one in found
             if isinstance(one, types.FunctionType)
-            and not (one.__module__ or "mindspore").startswith(("mindspore", __name__))
+            and not (one.__module__ or "mindspore").startswith("mindspore")
+            and not of_helpers(one)
             and one not in functions
         ]
     pending = list(around.items())
