@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from migrate.resolve.annotations import annotated, quoted_expression
 from migrate.resolve.arithmetic import arithmetic
 from migrate.resolve.class_tests import SEVERAL
 from migrate.resolve.listed_names import asked_name, listed_module
 from migrate.resolve.numpy_results import is_numpy
-from migrate.resolve.types import as_instance, item_of, subscripted
+from migrate.resolve.types import item_of
 from migrate.resolve.unknown_members import UnknownMembers
 from migrate.resolve.unpacking import with_spread
 from migrate.resolve.values import (
@@ -362,45 +363,16 @@ class Expressions(UnknownMembers):
 
     def annotation(self, node: ast.expr | None) -> Value:
         """What a variable with this annotation holds; torch names in it count as annotations."""
-        if node is None:
-            return UNKNOWN
-        if isinstance(node, ast.Constant):
-            if node.value is None:
-                return NONE
-            if node.value is ...:
-                return Known(...)
-            return self._string_annotation(node) if isinstance(node.value, str) else UNKNOWN
-        if isinstance(node, NAMES):
-            return as_instance(self.reference(node, "annotation"))
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return join(self.annotation(node.left), self.annotation(node.right))
-        if isinstance(node, ast.Subscript):
-            generic = (
-                self.reference(node.value, "annotation")
-                if isinstance(node.value, NAMES)
-                else self.evaluate(node.value)
-            )
-            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            return subscripted(generic, [self.annotation(part) for part in inner])
-        if isinstance(node, ast.List | ast.Tuple):
-            for part in node.elts:
-                self.annotation(part)
-            return UNKNOWN
-        return self.evaluate(node)
+        return UNKNOWN if node is None else annotated(node, self)
 
-    def _string_annotation(self, node: ast.Constant) -> Value:
+    def string_annotation(self, node: ast.Constant) -> Value:
         """A quoted annotation is read like any other; its names are placed at the string."""
         if node in self._quoted:
             return self.annotation(self._quoted[node])
         self._quoted[node] = None
-        try:
-            tree: ast.expr = ast.parse(str(node.value), mode="eval").body
-        except SyntaxError:
+        tree = quoted_expression(node)
+        if tree is None:
             return UNKNOWN
-        for part in ast.walk(tree):
-            if isinstance(part, ast.expr):
-                part.lineno, part.col_offset = node.lineno, node.col_offset
-                part.end_lineno, part.end_col_offset = node.end_lineno, node.end_col_offset
         self._quoted[node] = tree
         self.quoted.append((str(node.value), tree))
         return self.annotation(tree)

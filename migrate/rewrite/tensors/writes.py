@@ -5,7 +5,6 @@ counts.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 import libcst as cst
 
@@ -26,20 +25,26 @@ from migrate.rewrite.statements.suites import (
     assigns_itself,
 )
 from migrate.rewrite.tensors.aliases import seen_by
+from migrate.rewrite.tensors.augmented_targets import changes_tensor, is_own_part, may_be_number
 from migrate.rewrite.tensors.in_place import (
     THROUGH,
-    holds_tensor,
-    is_gradient,
-    is_held_item,
     keeps_dtype,
 )
-from migrate.rewrite.tensors.masked_writes import is_made_here
 from migrate.rewrite.tensors.maybe_parameter import may_be_plain
 from migrate.rewrite.tensors.mutation_scope import MutationScope
 from migrate.rewrite.tensors.returned_params import is_given_back
 from migrate.rewrite.tensors.slice_augadd import part_sum
 from migrate.rewrite.tensors.stateful_attrs import old_values
-from migrate.syntax.nodes import atomic, expression, fill
+from migrate.rewrite.tensors.write_forms import (
+    assign_targets,
+    assigned,
+    augmented,
+    changed_in_place,
+    detached_in_place,
+    operation,
+    without_gradient,
+)
+from migrate.syntax.nodes import atomic, fill
 from migrate.syntax.text import code
 
 
@@ -117,13 +122,13 @@ class Writes(NodePass):
             return self._frozen(changed, place)
         if self._sites.is_parameter(place):
             if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
-                return self._changed_in_place(changed, self._effects.bare(value))
-            return updated.with_changes(value=self._assigned(changed, value))
+                return changed_in_place(changed, self._effects.bare(value), self.spelling)
+            return updated.with_changes(value=assigned(changed, value, self.spelling))
         form = self._scope.form(place, usage)
         if form.kind == "through":
             return updated.with_changes(value=self._scope.set_value(changed, value))
         if isinstance(changed, cst.Name | cst.Subscript | cst.Attribute):
-            return cst.Assign(targets=_targets(changed, form.names), value=value)
+            return cst.Assign(targets=assign_targets(changed, form.names), value=value)
         # The receiver is a value nobody else holds: changing it has no effect that anyone sees.
         self.flag(
             place,
@@ -143,19 +148,8 @@ class Writes(NodePass):
     def _frozen(self, changed: cst.BaseExpression, place: ast.expr) -> cst.Assign:
         """`p.detach_()` of a Parameter: its value stays, and it is trained no more."""
         if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
-            function = expression(self.spelling.name("helpers.detached_in_place"))
-            new = cst.Call(func=function, args=[cst.Arg(changed)])
-            return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
-        flag = cst.Attribute(value=atomic(changed), attr=cst.Name("requires_grad"))
-        return cst.Assign(targets=[cst.AssignTarget(flag)], value=cst.Name("False"))
-
-    def _changed_in_place(
-        self, changed: cst.BaseAssignTargetExpression, value: cst.BaseExpression
-    ) -> cst.Assign:
-        """For a name that may hold a Parameter, or a tensor that was computed."""
-        function = cst.parse_expression(self.spelling.name("helpers.changed_in_place"))
-        new = cst.Call(func=function, args=[cst.Arg(changed), cst.Arg(value)])
-        return cst.Assign(targets=[cst.AssignTarget(changed)], value=new)
+            return detached_in_place(changed, self.spelling)
+        return without_gradient(changed)
 
     def leave_SimpleStatementLine(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
@@ -237,7 +231,7 @@ class Writes(NodePass):
             return updated.with_changes(value=self._scope.set_value(changed, updated.value))
         names = [name for name in form.names if name not in targets]
         own = isinstance(changed, cst.Name | cst.Attribute) and code(changed) not in targets
-        extra = _targets(changed if own and self._scope.is_read_later(place) else None, names)
+        extra = assign_targets(changed if own and self._scope.is_read_later(place) else None, names)
         return updated.with_changes(targets=[*updated.targets, *extra]) if own or extra else None
 
     def leave_Attribute(
@@ -279,15 +273,7 @@ class Writes(NodePass):
         target = node.targets[0].target
         # The row for .data may have written more around it; the tensor itself is meant here.
         owner = target.value if isinstance(target, cst.Attribute) else target
-        return cst.Expr(self._assigned(owner, node.value))
-
-    def _assigned(self, parameter: cst.BaseExpression, value: cst.BaseExpression) -> cst.Call:
-        """ops.assign and not set_data: after that, optimizers and compiled steps go on with the old
-        memory.
-        """
-        function = expression(self.spelling.name("mindspore.ops.assign"))
-        bare = value if isinstance(value, cst.Tuple) else value.with_changes(lpar=[], rpar=[])
-        return cst.Call(func=function, args=[cst.Arg(parameter), cst.Arg(bare)])
+        return cst.Expr(assigned(owner, node.value, self.spelling))
 
     def visit_Assign(self, node: cst.Assign) -> None:
         partner = self.partner(node)
@@ -357,101 +343,44 @@ class Writes(NodePass):
         self, original: cst.AugAssign, updated: cst.AugAssign
     ) -> cst.AugAssign | cst.Assign | cst.Expr:
         partner = self.partner(original)
-        if isinstance(partner, ast.AugAssign) and self._is_own_part(partner.target):
+        compiled = self.is_compiled(self.function)
+        if not isinstance(partner, ast.AugAssign):
+            return updated
+        if compiled and is_own_part(partner.target, self.function, self.context):
             helper = self.spelling.name("helpers.add_to_part")
             part = part_sum(partner.target, updated, helper)
             if part is not None:
                 return part
-        if not isinstance(partner, ast.AugAssign) or not self._changes_tensor(partner.target):
+        if not changes_tensor(partner.target, self._sites, self.context, compiled):
             return updated
         form = THROUGH
         leaf = isinstance(partner.target, ast.Name) and self._sites.is_parameter(partner.target)
         if leaf and may_be_plain(partner.target, self.function, self.context):
-            return self._changed_in_place(updated.target, _operation(updated))
+            return changed_in_place(updated.target, operation(updated), self.spelling)
         if isinstance(partner.target, ast.Name | ast.Subscript) and not leaf:
             form = self._scope.form(partner.target)
         self.context.edited_lines.add(partner.lineno)
-        if form.kind == "through" and self._may_be_number(partner.target):
-            function = expression(self.spelling.name("helpers.augmented"))
-            arguments = [cst.Arg(updated.target), cst.Arg(_operation(updated))]
-            return cst.Assign([cst.AssignTarget(updated.target)], cst.Call(function, arguments))
+        if form.kind == "through" and may_be_number(partner.target, self.context):
+            return augmented(updated, self.spelling)
         if form.kind == "through":
             return cst.Expr(self._written_through(partner, updated))
         if form.names or keeps_dtype(partner.target, partner.value, self.context):
-            new = _operation(updated)
+            new = operation(updated)
             value = self._scope.of_left_dtype(partner.target, new, partner.value)
-            return cst.Assign(_targets(updated.target, form.names), value)
+            return cst.Assign(assign_targets(updated.target, form.names), value)
         if not isinstance(partner.target, ast.Name):
             return updated
         around = self.function
         inner = self.is_compiled(around) and not self.context.becomes_construct(around)
         if inner and is_given_back(partner.target.id, around):
             # To the compiler `x += y` of a parameter is an assignment to the caller's tensor.
-            return cst.Assign([cst.AssignTarget(updated.target)], _operation(updated))
+            return cst.Assign([cst.AssignTarget(updated.target)], operation(updated))
         return updated
-
-    def _changes_tensor(self, target: ast.expr) -> bool:
-        """`x += 1` of a tensor; of an attribute or an item only outside compiled code."""
-        if isinstance(target, ast.Name):
-            return is_tensor(self.context.type(target)) and not self._is_unbound(target)
-        compiled = self.is_compiled(self.function)
-        if isinstance(target, ast.Subscript):
-            return is_held_item(target, self.context) and not compiled
-        if compiled:
-            return isinstance(target, ast.Attribute) and target.attr == "data"
-        if is_gradient(target):
-            return False
-        return self._sites.is_parameter(target) or holds_tensor(target, self.context)
-
-    def _is_unbound(self, target: ast.Name) -> bool:
-        """Nothing else binds the name: the statement raises, whatever it is written as."""
-        flow = self.context.flow.around(target)
-        if flow is None or any(
-            isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names
-            for node in ast.walk(flow.node)
-        ):
-            return False
-        definitions = flow.defuse.definitions(target.id)
-        return bool(definitions) and all(d.kind == "augmented" for d in definitions)
-
-    def _may_be_number(self, target: ast.expr) -> bool:
-        """`self.sum += loss * n` of a meter that starts with 0: a tensor later, or never."""
-        return (
-            isinstance(target, ast.Attribute)
-            and target.attr != "data"
-            and self.context.type(target) is not PARAMETER
-        )
 
     def _written_through(self, partner: ast.AugAssign, node: cst.AugAssign) -> cst.Call:
         """`p.data *= .5` and `m.weight /= n`: the parameter itself changes, so that optimizers and
         compiled steps see it.
         """
         if self._sites.is_parameter(partner.target) and self.is_compiled(self.function):
-            return self._assigned(node.target, _operation(node))
-        return self._scope.set_value(node.target, _operation(node))
-
-    def _is_own_part(self, target: ast.expr) -> bool:
-        """A part of a tensor that nobody else sees, or that the function gives back."""
-        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
-            return False
-        name = target.value.id
-        return (
-            is_tensor(self.context.type(target.value))
-            and (is_made_here(name, self.function) or is_given_back(name, self.function))
-            and self.is_compiled(self.function)
-            and not seen_by(target, self.context)
-        )
-
-
-def _operation(node: cst.AugAssign) -> cst.BinaryOperation:
-    """`x + y` of `x += y`."""
-    sign = code(node.operator).strip().rstrip("=")
-    new = expression(f"_ {sign} (_)")
-    assert isinstance(new, cst.BinaryOperation)
-    return new.with_changes(left=node.target, right=atomic(node.value))
-
-
-def _targets(changed: cst.BaseExpression | None, names: Sequence[str]) -> list[cst.AssignTarget]:
-    """`y = x = ...`: every name of the tensor that changed."""
-    own = [] if changed is None else [changed]
-    return [cst.AssignTarget(part) for part in (*own, *map(cst.Name, names))]  # type: ignore[arg-type]
+            return assigned(node.target, operation(node), self.spelling)
+        return self._scope.set_value(node.target, operation(node))
