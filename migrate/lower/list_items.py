@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate.lower.function import CompiledFunction
-from migrate.lower.own_containers import is_own
+from migrate.lower.nonescaping_containers import is_own
 from migrate.pipeline import becomes, declare, same
 from migrate.syntax.edits import Piece
 

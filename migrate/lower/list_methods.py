@@ -8,7 +8,7 @@ import ast
 
 from migrate.lower.function import CompiledFunction
 from migrate.lower.kinds import kind_of
-from migrate.lower.own_containers import is_own
+from migrate.lower.nonescaping_containers import is_own
 from migrate.pipeline import becomes, declare, same
 from migrate.syntax.edits import Piece
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.lower.function import CompiledFunction, Line
-from migrate.lower.own_containers import is_own
+from migrate.lower.nonescaping_containers import is_own
 from migrate.pipeline import becomes, declare, same
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)

@@ -117,7 +117,7 @@ def plan_gradients(
     flow = context.flow.function(home)
     at = block.index(statement)
     switched = [s for s in block[:at] if switches(s, inputs)]
-    if start is not None and is_ones(start, flow):
+    if start is not None and is_unit_gradient(start, flow):
         start = None
     bare = summed(outputs) if start is None else outputs
     region = _region(bare, inputs, block[:at], switched, flow)
@@ -222,16 +222,25 @@ def _place(
     # The outputs need what is computed from the region's values.
     behind = [s for s in between if looking and order[s] > order[place]]
     deferred = [s for s in looking if order[s] < order[place]]
-    # An earlier statement of the region has read another value.
-    overwriting = [
-        s
-        for s in between
-        if s not in deferred
-        and any(changes(s) & reads(one) for one in region if order[one] < order[s])
-    ]
-    if any(changes(s) & read for s in (*behind, *overwriting, *deferred)):
+    staying = [s for s in between if s not in deferred]
+    moved = [*behind, *deferred, *_overwriting(staying, region, order, flow)]
+    if any(changes(s) & read for s in moved):
         raise not_in_reach()
     return place, deferred
+
+
+def _overwriting(
+    statements: list[ast.stmt],
+    region: list[ast.stmt],
+    order: dict[ast.stmt, int],
+    flow: FunctionFlow,
+) -> list[ast.stmt]:
+    """Those that change what an earlier statement of the region has read."""
+    return [
+        s
+        for s in statements
+        if any(flow.names.changes(s) & reads(one) for one in region if order[one] < order[s])
+    ]
 
 
 def _read_outside(region: list[ast.stmt], call: ast.Call, flow: FunctionFlow) -> list[str]:
@@ -281,22 +290,24 @@ _SAME_VALUES = frozenset(
 )
 
 
-def is_ones(value: ast.expr, flow: FunctionFlow) -> bool:
+def is_unit_gradient(value: ast.expr, flow: FunctionFlow) -> bool:
     """`torch.ones_like(d)`, `Variable(torch.ones(n, 1), requires_grad=False)`, a variable that
     holds one of them and nothing else.
     """
-    return _is_ones(value, flow, set())
+    return _is_unit_gradient(value, flow, set())
 
 
-def _is_ones(value: ast.expr, flow: FunctionFlow, seen: set[Definition]) -> bool:
+def _is_unit_gradient(value: ast.expr, flow: FunctionFlow, seen: set[Definition]) -> bool:
     if isinstance(value, ast.Constant):
         return value.value is None
     if isinstance(value, ast.List | ast.Tuple):
-        return all(_is_ones(part, flow, seen) for part in value.elts)
+        return all(_is_unit_gradient(part, flow, seen) for part in value.elts)
     if isinstance(value, ast.IfExp):
-        return _is_ones(value.body, flow, seen) and _is_ones(value.orelse, flow, seen)
+        return _is_unit_gradient(value.body, flow, seen) and _is_unit_gradient(
+            value.orelse, flow, seen
+        )
     if isinstance(value, ast.Name):
-        return _holds_ones(value, flow, seen)
+        return _holds_unit_gradient(value, flow, seen)
     if not isinstance(value, ast.Call):
         return False
     function = value.func
@@ -304,18 +315,18 @@ def _is_ones(value: ast.expr, flow: FunctionFlow, seen: set[Definition]) -> bool
     if name in _ONES:
         return True
     if name == "Variable" and value.args:
-        return _is_ones(value.args[0], flow, seen)
+        return _is_unit_gradient(value.args[0], flow, seen)
     if name in ("fill_", "full", "full_like"):
         filler = value.args[-1 if name == "fill_" else 1 :]
         return bool(filler) and isinstance(filler[0], ast.Constant) and filler[0].value == 1
     return (
         name in _SAME_VALUES
         and isinstance(function, ast.Attribute)
-        and _is_ones(function.value, flow, seen)
+        and _is_unit_gradient(function.value, flow, seen)
     )
 
 
-def _holds_ones(name: ast.Name, flow: FunctionFlow, seen: set[Definition]) -> bool:
+def _holds_unit_gradient(name: ast.Name, flow: FunctionFlow, seen: set[Definition]) -> bool:
     """Every definition that the read may see gives it ones, and nothing writes to it."""
     definitions = [d for d in flow.defuse.reaching(name) if d not in seen]
     seen |= set(definitions)
@@ -323,7 +334,7 @@ def _holds_ones(name: ast.Name, flow: FunctionFlow, seen: set[Definition]) -> bo
     if any(name.id in flow.names.mutates(statement) for statement in body):
         return False
     return bool(flow.defuse.reaching(name)) and all(
-        d.value is not None and _is_ones(d.value, flow, seen) for d in definitions
+        d.value is not None and _is_unit_gradient(d.value, flow, seen) for d in definitions
     )
 
 

@@ -24,6 +24,7 @@ from migrate.port.reasons import reasons_of
 from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import FileResolution, Resolver
 from migrate.resolve.members import class_is_module
+from migrate.resolve.modules import ModuleScope
 from migrate.resolve.usage import Usage
 from migrate.rewrite.calls.shown_types import shows_layers, shows_tensors
 from migrate.rewrite.names.import_findings import import_findings
@@ -90,6 +91,24 @@ def _helpers_in(code: str, context: Context) -> list[str]:
     return [name for name in context.spelling.helpers if name in used]
 
 
+@dataclass(slots=True)
+class _Source:
+    """A file as the passes see it: read, resolved and lowered."""
+
+    file: SourceFile
+    original: str  # as it was read, after the passes over the source
+    text: str  # with what was lowered
+    resolution: FileResolution  # of that text
+    usages: list[Usage]  # of the original
+    lowered: Lowered
+    lowered_names: frozenset[str]
+
+    @property
+    def scope(self) -> ModuleScope:
+        assert self.resolution.scope is not None
+        return self.resolution.scope
+
+
 def port_file(
     resolver: Resolver,
     source: SourceFile,
@@ -107,53 +126,39 @@ def port_file(
     line what stands behind it.
     """
     passes = passes or all_passes()
-    *way_up, own_import = helper_import.split("\n")
     try:
         text = source.read() if text is None else text
     except ReadProblem as problem:
         return PortedFile(source, "", problem=problem.finding)
     text = run_source_passes(text, passes)
-    original = text
     resolution = resolver.file(source, text=text)
     if resolution.problem is not None:
         return PortedFile(source, text, problem=resolution.problem)
-    assert resolution.scope is not None
-    usages = list(resolution.usages)  # of the source as it was read
+    read = _lowered_source(resolver, source, text, resolution, passes)
     table = resolver.modules.table
-    lowered = Lowered(text)
-    if not resolution.scope.ported:
-        lowered = lower_file(resolver, resolution, text, passes)
-    names: frozenset[str] = frozenset()
-    if lowered.lines:
-        names = _names_read(resolution.scope.tree)
-        text = lowered.text
-        resolution = resolver.file(source, text=text)
-    assert resolution.scope is not None
-    tree = resolution.scope.tree
-    if resolution.scope.ported:
-        _drop_members(resolution)
-    found = import_findings(tree, source, resolver.modules)
-    roots = resolver.modules.table.roots
-    if not found and not _is_touched(resolution, roots):
-        counted = file_coverage(source, usages, (), table)
-        return PortedFile(source, text, changed=text != original, coverage=counted)
-    deep = _deep_expression(source, tree)
+    found = import_findings(read.scope.tree, source, resolver.modules)
+    if not found and not _is_touched(read.resolution, table.roots):
+        counted = file_coverage(source, read.usages, (), table)
+        changed = read.text != read.original
+        return PortedFile(source, read.text, changed=changed, coverage=counted)
+    deep = _deep_expression(source, read.scope.tree)
     if deep is not None:
-        left = file_coverage(source, usages, (), table, left=True)
-        return PortedFile(source, original, problem=deep, coverage=left)
-    spelling = _import_planner(resolver, tree, text, own_import)
+        left = file_coverage(source, read.usages, (), table, left=True)
+        return PortedFile(source, read.original, problem=deep, coverage=left)
+    own_import = helper_import.rpartition("\n")[2]
+    spelling = _import_planner(resolver, read.scope.tree, read.text, own_import)
     spelling.mint = mint
-    context = _context(resolver, resolution, spelling, text)
+    context = _context(resolver, read.resolution, spelling, read.text)
     context.input_shapes = dict(input_shapes or {})
-    context.snapshots = [("lower", text)] if trace else None
-    context.lowered_names = names
+    context.snapshots = [("lower", read.text)] if trace else None
+    context.lowered_names = read.lowered_names
     context.import_findings = found
     try:
-        code = run_passes(text, context, passes)
-        check_equivalence(text, code, context)
-    except cst.CSTValidationError as error:
-        spaced = space_keywords(text)
-        if spaced != text:
+        code = run_passes(read.text, context, passes)
+        check_equivalence(read.text, code, context)
+    except Exception as error:  # one bad file must cost no other, and never be half-ported
+        spaced = space_keywords(read.text)
+        if isinstance(error, cst.CSTValidationError) and spaced != read.text:
             return port_file(
                 resolver,
                 source,
@@ -164,28 +169,56 @@ def port_file(
                 passes=passes,
                 trace=trace,
             )
-        return _left_as_it_is(source, original, context, error, usages)
-    except Exception as error:  # one bad file must cost no other, and never be half-ported
-        return _left_as_it_is(source, original, context, error, usages)
-    if resolution.scope.ported and not context.ported and not markers(code) - markers(text):
+        return _left_as_it_is(source, read.original, context, error, read.usages)
+    return _ported(read, code, context, helper_import)
+
+
+def _lowered_source(
+    resolver: Resolver,
+    source: SourceFile,
+    text: str,
+    resolution: FileResolution,
+    passes: Sequence[Pass],
+) -> _Source:
+    """The file in forms that Graph mode compiles; one that is ported already stays as it is."""
+    assert resolution.scope is not None
+    usages, original, names = list(resolution.usages), text, frozenset[str]()
+    lowered = Lowered(text)
+    if not resolution.scope.ported:
+        lowered = lower_file(resolver, resolution, text, passes)
+    if lowered.lines:
+        names = _names_read(resolution.scope.tree)
+        text = lowered.text
+        resolution = resolver.file(source, text=text)
+    assert resolution.scope is not None
+    if resolution.scope.ported:
+        _drop_members(resolution)
+    return _Source(source, original, text, resolution, usages, lowered, names)
+
+
+def _ported(read: _Source, code: str, context: Context, helper_import: str) -> PortedFile:
+    """What became of the file, with the helpers that its code needs."""
+    original = read.original
+    if read.scope.ported and not context.ported and not markers(code) - markers(read.text):
         code, helpers, context.generated = original, [], {}  # there is nothing left to be ported
     else:
         helpers = _helpers_in(code, context)
+        *way_up, own_import = helper_import.split("\n")
         code = _with_installed(code, context, own_import, helpers)
         for line in way_up:
             code = with_way_up(code, line)
-    findings = [_at_source(finding, lowered) for finding in context.findings]
+    findings = [_at_source(finding, read.lowered) for finding in context.findings]
     reasons = {}
     if context.snapshots is not None:
         snapshots = [*context.snapshots, ("helpers", code)]
-        reasons = reasons_of(original, snapshots, usages, table)
+        reasons = reasons_of(original, snapshots, read.usages, context.table)
     return PortedFile(
-        source,
+        read.file,
         code,
         changed=code != original,
         findings=findings,
         reasons=reasons,
-        coverage=file_coverage(source, usages, findings, table),
+        coverage=file_coverage(read.file, read.usages, findings, context.table),
         plan=context.plan,
         helpers=helpers,
         generated=context.generated,

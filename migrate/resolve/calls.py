@@ -47,6 +47,7 @@ from migrate.resolve.values import (
     join,
     options_of,
 )
+from migrate.table import Entry
 
 _REGISTER = frozenset(
     f"torch.nn.Module.{name}"
@@ -325,26 +326,10 @@ class Calls(Expressions):
             return join(made, values[0] if values else keywords.get("module", UNKNOWN))
         if name.startswith("torch.nn.init.") and node.args:
             self._believe_layer(node.args[0])
-        forms = fitting_overloads(entry, values, keywords, node)
-        # The porter writes the first form that is sure.
-        forms = [form for form in forms if is_sure(form, values, keywords)][:1] or forms
-        result: Value = UNKNOWN
-        for form in forms or entry.overloads:
-            plain = form.returns and not form.returns.startswith("{")
-            given = from_word(form.returns) if plain else passed_on(form, values, keywords)
-            result = join(result, given)
-        if result is TENSOR and _is_true(keywords.get("requires_grad")):
-            result = PARAMETER  # made to be trained
-        first = entry.main.signature
+        result = _returned(entry, node, values, keywords)
         # functools.partial passes its arguments on: then they do not stand where node's do.
         own = bool(values) and len(values) == len(node.args)
-        if (
-            own
-            and first
-            and first.parameters
-            and first.parameters[0].name == "input"
-            and values[0] is UNKNOWN
-        ):
+        if own and values[0] is UNKNOWN and _takes_tensor_first(entry):
             self.believe(node.args[0], TENSOR)
         return result
 
@@ -364,6 +349,27 @@ class Calls(Expressions):
             owner = self.base(node.value)[0]
             if owner is UNKNOWN:
                 self.attribute(node, MODULE, "attribute")
+
+
+def _returned(
+    entry: Entry, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
+) -> Value:
+    """What the forms of a row give that fit these arguments."""
+    forms = fitting_overloads(entry, values, keywords, node)
+    # The porter writes the first form that is sure.
+    forms = [form for form in forms if is_sure(form, values, keywords)][:1] or forms
+    result: Value = UNKNOWN
+    for form in forms or entry.overloads:
+        plain = form.returns and not form.returns.startswith("{")
+        given = from_word(form.returns) if plain else passed_on(form, values, keywords)
+        result = join(result, given)
+    made_to_be_trained = result is TENSOR and _is_true(keywords.get("requires_grad"))
+    return PARAMETER if made_to_be_trained else result
+
+
+def _takes_tensor_first(entry: Entry) -> bool:
+    signature = entry.main.signature
+    return bool(signature and signature.parameters) and signature.parameters[0].name == "input"
 
 
 def _is_static(function: ProjectFunction) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from migrate.resolve.annotations import annotated, quoted_expression
 from migrate.resolve.arithmetic import arithmetic
 from migrate.resolve.class_tests import SEVERAL
-from migrate.resolve.listed_names import asked_name, listed_module
+from migrate.resolve.membership_tests import listing_module, tested_api
 from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.types import item_of
 from migrate.resolve.unknown_members import UnknownMembers
@@ -216,9 +216,9 @@ class Expressions(UnknownMembers):
         return result
 
     def _compare(self, node: ast.Compare) -> Value:
-        module = listed_module(node)
+        module = listing_module(node)
         if module is not None:
-            api = asked_name(node, self.evaluate(module), self.table)
+            api = tested_api(node, self.evaluate(module), self.table)
             if api and self.table.get(self.canonical(api)) is not None:
                 self.usages.pop(module, None)
                 self.record(node, api, "exists")

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from migrate.resolve.frames import Frame
+from migrate.resolve.identity_functions import calls_another, gives_tensors_too, passed_parameter
 from migrate.resolve.look import CallRecorder, Hints
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules, ModuleScope
 from migrate.resolve.outline import Deferred, outline
 from migrate.resolve.parameter_evidence import is_no_tensor, without_tensors
-from migrate.resolve.passed_through import calls_another, gives_tensors_too, passed_parameter
 from migrate.resolve.statements import Statements
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from migrate.project import Project, ReadProblem, SourceFile, parse
+from migrate.resolve.evict_bodies import evict_bodies, restore
 from migrate.resolve.frames import Frame
-from migrate.resolve.shed import restore, shed
 from migrate.resolve.values import UNKNOWN, External, ProjectModule, Value, external
 from migrate.syntax.helper_import import is_ported
 from migrate.syntax.import_planner import HELPER_MODULE
@@ -142,7 +142,7 @@ class Modules:
             self._lines -= self._whole.pop(oldest)
             dropped = self._loaded[oldest]
             if dropped is not None:
-                shed(dropped.tree)
+                evict_bodies(dropped.tree)
                 dropped.functions.clear()
 
     def body_of(self, function: ProjectFunction) -> list[ast.stmt]:

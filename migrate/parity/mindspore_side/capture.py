@@ -22,7 +22,7 @@ from migrate.parity.mindspore_side import step as mindspore_step
 from migrate.parity.request import losses, optimizers, plan, target
 from migrate.parity.workers import record
 from migrate.parity.workers import structure as structures
-from migrate.parity.workers.shelf import Adapted
+from migrate.parity.workers.spill_dict import Adapted
 from migrate.parity.workers.worker_main import Progress
 
 LOSS_SCALE = 1024.0

@@ -12,7 +12,7 @@ import numpy as np
 from mindspore import nn, ops
 
 from migrate.parity.request import inputs
-from migrate.parity.workers.shelf import SpillDict
+from migrate.parity.workers.spill_dict import SpillDict
 from migrate.parity.workers.watch import Event, Watch
 
 Array = Any

@@ -17,9 +17,9 @@ from migrate.parity.request import inputs, losses, optimizers, plan, target
 from migrate.parity.torch_side import follow, precision
 from migrate.parity.torch_side import model as torch_model
 from migrate.parity.torch_side import step as torch_step
-from migrate.parity.torch_side.kept import Tensors
+from migrate.parity.torch_side.spilled_tensors import Tensors
 from migrate.parity.workers import record
-from migrate.parity.workers.shelf import Adapted
+from migrate.parity.workers.spill_dict import Adapted
 from migrate.parity.workers.watch import Event
 from migrate.parity.workers.worker_main import Progress
 from migrate.vision_shim import ensure_torchvision

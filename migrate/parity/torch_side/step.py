@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import torch
 
 from migrate.parity.request import inputs
-from migrate.parity.torch_side.kept import Tensors
+from migrate.parity.torch_side.spilled_tensors import Tensors
 from migrate.parity.workers.watch import Event, Watch
 
 Tensor: TypeAlias = "torch.Tensor"

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from migrate.errors import RequestError
 from migrate.files.atomic import replacing, write_bytes
 from migrate.files.plain import read_json
-from migrate.parity.workers.shelf import raw
+from migrate.parity.workers.spill_dict import raw
 
 Array: TypeAlias = "npt.NDArray[Any]"
 

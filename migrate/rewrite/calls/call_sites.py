@@ -13,7 +13,7 @@ from migrate.rewrite.cells.member_iteration import find_listed_members
 from migrate.rewrite.cells.pool_sizes import find_sized_pools
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.tensors.integer_casts import integer_casts
-from migrate.rewrite.tensors.integer_results import counted_integers
+from migrate.rewrite.tensors.integer_results import int_gradient_cuts
 from migrate.syntax.ast_index import nodes_of
 
 
@@ -24,7 +24,7 @@ class CallSites(FileAccess):
         super().__init__(file)
         context, tree = self.context, self.context.tree
         self.integer_casts = integer_casts(tree, context)
-        self.counted_integers = counted_integers(tree, context, self.integer_casts)
+        self.int_gradient_cuts = int_gradient_cuts(tree, context, self.integer_casts)
         self.sized_pools = {} if context.spelling.mint else find_sized_pools(context)
         self.stateful = find_stateful_buffers(tree)
         self.plain_buffers = without_value(tree)

@@ -14,7 +14,7 @@ from migrate.rewrite.cells.buffers import as_parameter
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
-from migrate.rewrite.tensors.reject_numpy_union import refuse_mixed
+from migrate.rewrite.tensors.reject_numpy_union import reject_numpy_union
 from migrate.syntax.nodes import atomic, expression
 from migrate.table import Entry
 
@@ -52,7 +52,7 @@ class SpecialCalls(FileAccess):
         """None where the row says it all. Raises Refusal."""
         partner, receiver = site.partner, site.receiver
         if receiver is not None and not site.entry.main.plain:
-            refuse_mixed(getattr(partner.func, "value", partner), self.context)
+            reject_numpy_union(getattr(partner.func, "value", partner), self.context)
         if receiver is not None and partner in self._sites.compared_types:
             return cst.Attribute(value=atomic(receiver), attr=cst.Name("dtype"))
         if receiver is not None and partner in self._sites.listed_members:

@@ -14,7 +14,7 @@ from migrate.syntax.ast_index import nodes_of
 _CHECKPOINT = "torch.utils.checkpoint."
 
 
-def recompute_tests(tree: ast.Module, context: Context) -> set[ast.AST]:
+def checkpoint_guards(tree: ast.Module, context: Context) -> set[ast.AST]:
     """The `x.requires_grad` in tests that choose between a checkpoint and a plain call."""
     usages = context.usages.values()
     if not any(usage.api.startswith(_CHECKPOINT) for usage in usages):

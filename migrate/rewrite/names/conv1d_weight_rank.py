@@ -23,7 +23,7 @@ _WITHOUT_SHAPE = frozenset(
 _WHOLE_IN_CALLS = ("torch.nn.init.", "torch.nn.utils.", "torch.optim.")
 
 
-def flat_weights(tree: ast.Module, context: Context) -> set[ast.AST]:
+def flattened_weights(tree: ast.Module, context: Context) -> set[ast.AST]:
     """Where such a weight is read by its axes; where its shape may be written to, a finding."""
     nodes = [
         usage.node

@@ -16,16 +16,16 @@ _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class LookedUp:
+class GetattrTable:
     """One look-up: the namespace's usage, and the names that its test allows."""
 
     owner: Usage
     names: tuple[str, ...]
 
 
-def find_looked_up(tree: ast.Module, context: Context) -> dict[ast.AST, LookedUp]:
+def find_getattr_tables(tree: ast.Module, context: Context) -> dict[ast.AST, GetattrTable]:
     """By the call of getattr."""
-    found: dict[ast.AST, LookedUp] = {}
+    found: dict[ast.AST, GetattrTable] = {}
     calls = [node for node in nodes_of(tree, ast.Call) if _is_getattr(node)]
     for call in calls:
         owner = context.usage(call.args[0])
@@ -34,7 +34,7 @@ def find_looked_up(tree: ast.Module, context: Context) -> dict[ast.AST, LookedUp
         names = _allowed(tree, call) or _spelled(tree, owner.api, context)
         rows = [context.table.get(f"{owner.api}.{name}") for name in names]
         if names and all(row is not None and row.main.portable for row in rows):
-            found[call] = LookedUp(owner, names)
+            found[call] = GetattrTable(owner, names)
     return found
 
 

@@ -15,7 +15,7 @@ from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER
 from migrate.resolve.values import External
 from migrate.rewrite.calls.signature_cells import signature_helper
-from migrate.rewrite.names.getattr_tables import LookedUp
+from migrate.rewrite.names.getattr_tables import GetattrTable
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import expression, fill, is_hole_alone
@@ -129,7 +129,7 @@ class LibraryNames(FileAccess):
             return False
         return isinstance(self.context.type(node), External)
 
-    def chosen_by_name(self, found: LookedUp, key: cst.BaseExpression) -> cst.BaseExpression:
+    def chosen_by_name(self, found: GetattrTable, key: cst.BaseExpression) -> cst.BaseExpression:
         """`{"LSTM": helpers.LSTM, "GRU": helpers.GRU}[kind]`"""
         parts = []
         for name in found.names:

@@ -13,8 +13,8 @@ from migrate.resolve import Usage
 from migrate.resolve.hierarchy import OPTIMIZER
 from migrate.resolve.values import Instance, ProjectClass, options_of
 from migrate.rewrite.effects import Effects
-from migrate.rewrite.names.checkpoint_guards import recompute_tests
-from migrate.rewrite.names.conv1d_weight_rank import FLAT, flat_weights
+from migrate.rewrite.names.checkpoint_guards import checkpoint_guards
+from migrate.rewrite.names.conv1d_weight_rank import FLAT, flattened_weights
 from migrate.rewrite.names.data_swaps import replaced_later
 from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
@@ -32,9 +32,9 @@ class ReferenceForms(FileAccess):
         tree = self.context.tree
         self._names = file.shared(LibraryNames)
         self._effects = file.shared(Effects)
-        self._recompute_tests = recompute_tests(tree, self.context)
+        self._recompute_tests = checkpoint_guards(tree, self.context)
         self._replaced_later = replaced_later(tree)
-        self._flat_weights = flat_weights(tree, self.context)
+        self._flat_weights = flattened_weights(tree, self.context)
         self.unknown_type = False  # the annotation in hand names what MindSpore does not have
 
     def reference(

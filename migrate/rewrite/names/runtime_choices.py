@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from migrate.rewrite.names.getattr_tables import find_looked_up
+from migrate.rewrite.names.getattr_tables import find_getattr_tables
 from migrate.rewrite.names.runtime_class_checks import classes_to_ask_for
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.syntax.nodes import expression
@@ -18,7 +18,7 @@ class RuntimeChoices(FileAccess):
         super().__init__(file)
         tree = self.context.tree
         self.asked_classes = classes_to_ask_for(tree, self.context)
-        self.looked_up = find_looked_up(tree, self.context)
+        self.looked_up = find_getattr_tables(tree, self.context)
         self.namespaces = {found.owner.node for found in self.looked_up.values()}
 
     def class_of(self, layer: cst.BaseExpression) -> cst.BaseExpression:

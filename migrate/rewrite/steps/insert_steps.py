@@ -103,7 +103,7 @@ class InsertSteps(NodePass):
         """What comes to stand behind a statement."""
         models = self._steps.plans.switches.after.get(statement, [])
         lines = [f"{model}.set_train()" for model in models]
-        integers = self._sites.counted_integers.get(statement) if statement else None
+        integers = self._sites.int_gradient_cuts.get(statement) if statement else None
         if integers:
             stop = self.spelling.name("mindspore.ops.stop_gradient")
             lines.append(f"{integers} = {stop}({integers})")

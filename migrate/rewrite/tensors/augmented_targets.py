@@ -10,7 +10,7 @@ from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.tensors.aliases import seen_by
 from migrate.rewrite.tensors.in_place import holds_tensor, is_gradient, is_held_item
 from migrate.rewrite.tensors.masked_writes import is_made_here
-from migrate.rewrite.tensors.returned_params import is_given_back
+from migrate.rewrite.tensors.returned_params import is_returned
 
 
 def changes_tensor(target: ast.expr, sites: CallSites, context: Context, compiled: bool) -> bool:
@@ -54,6 +54,6 @@ def is_own_part(target: ast.expr, function: ast.AST | None, context: Context) ->
     name = target.value.id
     return (
         is_tensor(context.type(target.value))
-        and (is_made_here(name, function) or is_given_back(name, function))
+        and (is_made_here(name, function) or is_returned(name, function))
         and not seen_by(target, context)
     )

@@ -35,7 +35,7 @@ _METHODS = frozenset(
 _OF_BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
-def counted_integers(tree: ast.Module, context: Context, cut: set[ast.AST]) -> dict[ast.AST, str]:
+def int_gradient_cuts(tree: ast.Module, context: Context, cut: set[ast.AST]) -> dict[ast.AST, str]:
     """The assignments of such values, with the name they get; casts that are cut off already are
     left out.
     """

@@ -13,7 +13,7 @@ from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.values import Instance, is_tensor, options_of
 
 
-def refuse_mixed(receiver: ast.AST, context: Context) -> None:
+def reject_numpy_union(receiver: ast.AST, context: Context) -> None:
     """Raise Refusal for a value of both kinds."""
     kinds = options_of(context.type(receiver))
     arrays = any(isinstance(kind, Instance) and is_numpy(kind.cls) for kind in kinds)

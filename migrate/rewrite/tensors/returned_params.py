@@ -7,7 +7,7 @@ import ast
 from migrate.syntax.ast_index import all_nodes
 
 
-def is_given_back(name: str, function: ast.AST | None) -> bool:
+def is_returned(name: str, function: ast.AST | None) -> bool:
     """Whether the function returns what it has made of this parameter, on all ways out."""
     if not isinstance(function, ast.FunctionDef):
         return False

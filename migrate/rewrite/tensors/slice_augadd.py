@@ -12,7 +12,7 @@ from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
 
-def part_sum(target: ast.expr, updated: cst.AugAssign, helper: str) -> cst.Assign | None:
+def slice_augadd(target: ast.expr, updated: cst.AugAssign, helper: str) -> cst.Assign | None:
     """`x = helpers.add_to_part(x, bounds, value)`; None for other operations and places."""
     place = updated.target
     if not isinstance(target, ast.Subscript) or not isinstance(place, cst.Subscript):

@@ -32,8 +32,8 @@ from migrate.rewrite.tensors.in_place import (
 )
 from migrate.rewrite.tensors.maybe_parameter import may_be_plain
 from migrate.rewrite.tensors.mutation_scope import MutationScope
-from migrate.rewrite.tensors.returned_params import is_given_back
-from migrate.rewrite.tensors.slice_augadd import part_sum
+from migrate.rewrite.tensors.returned_params import is_returned
+from migrate.rewrite.tensors.slice_augadd import slice_augadd
 from migrate.rewrite.tensors.stateful_attrs import old_values
 from migrate.rewrite.tensors.write_forms import (
     assign_targets,
@@ -348,7 +348,7 @@ class Writes(NodePass):
             return updated
         if compiled and is_own_part(partner.target, self.function, self.context):
             helper = self.spelling.name("helpers.add_to_part")
-            part = part_sum(partner.target, updated, helper)
+            part = slice_augadd(partner.target, updated, helper)
             if part is not None:
                 return part
         if not changes_tensor(partner.target, self._sites, self.context, compiled):
@@ -372,7 +372,7 @@ class Writes(NodePass):
             return updated
         around = self.function
         inner = self.is_compiled(around) and not self.context.becomes_construct(around)
-        if inner and is_given_back(partner.target.id, around):
+        if inner and is_returned(partner.target.id, around):
             # To the compiler `x += y` of a parameter is an assignment to the caller's tensor.
             return cst.Assign([cst.AssignTarget(updated.target)], operation(updated))
         return updated

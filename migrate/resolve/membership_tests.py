@@ -8,7 +8,7 @@ from migrate.resolve.values import External, Value
 from migrate.table import Table
 
 
-def asked_name(node: ast.Compare, listed: Value, table: Table) -> str:
+def tested_api(node: ast.Compare, listed: Value, table: Table) -> str:
     """The API that is asked for; empty where this is another comparison.
 
     A function that has the keyword stands for the question itself.
@@ -24,7 +24,7 @@ def asked_name(node: ast.Compare, listed: Value, table: Table) -> str:
     return f"{listed.name}.{name}"
 
 
-def listed_module(node: ast.Compare) -> ast.expr | None:
+def listing_module(node: ast.Compare) -> ast.expr | None:
     """The module whose names are listed: `F` of `dir(F)`, `vars(F)` and `F.__dict__`; the
     function whose keywords are: `torch.meshgrid.__kwdefaults__`.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import torch
 
-from migrate.parity.workers.shelf import SpillDict
+from migrate.parity.workers.spill_dict import SpillDict
 
 
 class Tensors(Mapping[str, torch.Tensor]):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from migrate.parity.torch_side.kept import Tensors
-from migrate.parity.workers import record, shelf
-from migrate.parity.workers.shelf import Adapted, SpillDict
+from migrate.parity.torch_side.spilled_tensors import Tensors
+from migrate.parity.workers import record, spill_dict
+from migrate.parity.workers.spill_dict import Adapted, SpillDict
 
 ARRAYS = {
     "wide": np.arange(12, dtype=np.float64).reshape(3, 4),
@@ -48,7 +48,7 @@ def test_beyond_its_room_a_shelf_holds_nothing_in_memory(monkeypatch: pytest.Mon
         opened.append(1)
         return unnamed()
 
-    monkeypatch.setattr(shelf.tempfile, "TemporaryFile", noted)
+    monkeypatch.setattr(spill_dict.tempfile, "TemporaryFile", noted)
     kept = SpillDict(in_memory=8)
     kept["fits"] = np.zeros(2, np.float32)
     assert not opened

@@ -9,7 +9,7 @@ import pytest
 
 from migrate.project import discover
 from migrate.resolve import Resolver
-from migrate.resolve.shed import restore, shed
+from migrate.resolve.evict_bodies import evict_bodies, restore
 from migrate.table import Table
 
 SOURCE = '''\
@@ -39,7 +39,7 @@ def test_bodies_go_and_come_back(tmp_path: Path) -> None:
     (source,) = discover([path]).files
     tree = ast.parse(SOURCE)
     whole = ast.dump(tree)
-    assert shed(tree) == 3 + 2 + 1
+    assert evict_bodies(tree) == 3 + 2 + 1
     assert "starts at the margin" not in ast.dump(tree) and "size" in ast.dump(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -53,7 +53,7 @@ def test_a_file_that_changed_meanwhile_gives_an_empty_body(tmp_path: Path) -> No
     path.write_text(SOURCE)
     (source,) = discover([path]).files
     tree = ast.parse(SOURCE)
-    shed(tree)
+    evict_bodies(tree)
     path.write_text("x = (")
     function = tree.body[1]
     assert isinstance(function, ast.FunctionDef)

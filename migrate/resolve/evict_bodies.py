@@ -14,7 +14,7 @@ from migrate.project import ReadProblem, SourceFile
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def shed(tree: ast.Module) -> int:
+def evict_bodies(tree: ast.Module) -> int:
     """Take the bodies out; gives the number of lines they had. An empty body marks the loss."""
     lines = 0
     for function in _functions(tree.body):

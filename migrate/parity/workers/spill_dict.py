@@ -36,7 +36,7 @@ class SpillDict(MutableMapping[str, Array]):
             self._held[name] = array
             return
         if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the shelf)
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the mapping)
         place = self._file.seek(0, 2)
         self._file.write(raw(array))
         self._filed[name] = (place, array.dtype, array.shape)
