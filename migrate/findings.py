@@ -38,6 +38,7 @@ CODES: dict[str, Rule] = {
     "MS209": Rule("internal-error", "A fault of ms-migrate kept it from reading a file.", "error"),
     "MS210": Rule("link-out", "A link leads out of the tree and is not followed.", "warning"),
     "MS211": Rule("newer-python", "A file uses syntax of a newer Python.", "error"),
+    "MS212": Rule("budget-spent", "A file takes too many steps to interpret.", "error"),
     # MS3xx: torch APIs
     "MS301": Rule("missing-api", "MindSpore has no counterpart for a torch API.", "error"),
     "MS302": Rule("risky-api", "The MindSpore counterpart may behave differently.", "warning"),

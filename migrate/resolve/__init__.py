@@ -56,10 +56,10 @@ class Resolver:
         try:
             text = source.read() if text is None else text
             look = self._callers.take(source, text)
+            self._in_hand(source)
+            self._callers.refine(look)
         except ReadProblem as problem:
             return FileResolution(source, problem=problem.finding)
-        self._in_hand(source)
-        self._callers.refine(look)
         interpreter = self.interpreter = look.interpreter
         ordered = sorted(
             interpreter.own_usages.values(),

@@ -369,7 +369,8 @@ def _returned(
 
 def _takes_tensor_first(entry: Entry) -> bool:
     signature = entry.main.signature
-    return bool(signature and signature.parameters) and signature.parameters[0].name == "input"
+    parameters = signature.parameters if signature is not None else ()
+    return bool(parameters) and parameters[0].name == "input"
 
 
 def _is_static(function: ProjectFunction) -> bool:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
+from migrate.resolve.budget import steps_for
 from migrate.resolve.frames import Frame
 from migrate.resolve.identity_functions import calls_another, gives_tensors_too, passed_parameter
 from migrate.resolve.look import CallRecorder, Hints
@@ -65,6 +66,7 @@ class Interpreter(Statements):
     def run(self, scope: ModuleScope) -> dict[ast.AST, Usage]:
         """All torch usages of one module, by the identity of the node."""
         self.main = scope
+        self.steps_left = steps_for(scope.lines)
         self.modules.bases_of = self._foreign_bases
         self._enter(scope, scope.frame)
         self.ensure_executed(scope)

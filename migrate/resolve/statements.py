@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from migrate.resolve.budget import BudgetSpent, steps_for
 from migrate.resolve.calls import Calls
 from migrate.resolve.containers import set_item
 from migrate.resolve.frames import Frame, State
@@ -66,8 +67,12 @@ class Statements(Calls):
         super().__init__()
         self.returns: list[Value] = []
         self.yields: list[Value] = []
+        self.steps_left = steps_for(0)
 
     def execute(self, body: list[ast.stmt]) -> None:
+        self.steps_left -= len(body)
+        if self.steps_left < 0:
+            raise BudgetSpent(self.main.source)
         executors = self._executors
         for statement in body:
             executor = executors.get(statement.__class__)
