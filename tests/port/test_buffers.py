@@ -68,6 +68,22 @@ def test_who_needs_the_old_value_gets_a_copy(port) -> None:
     assert "return y, z, old, self.mean.copy()" in text
 
 
+def test_the_next_round_of_a_loop_changes_what_this_one_has_read(port) -> None:
+    text = lines(
+        port,
+        """
+        def forward(self, xs):
+            found = []
+            for x in xs:
+                self.mean = self.mean * 0.5 + x
+                found.append(self.mean)
+            return found
+        """,
+    )
+    assert "found.append(self.mean.copy())" in text
+    assert "self.mean = self.mean * 0.5 + x" in text
+
+
 def test_what_keeps_the_value_is_no_change(port) -> None:
     text = lines(port, "def forward(self, x):\n    return x + self.fixed.requires_grad_(False)\n")
     assert 'self.register_buffer("fixed", ops.ones(3))' in text

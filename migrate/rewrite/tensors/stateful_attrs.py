@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from migrate.flow.cfg import ControlFlow
 from migrate.pipeline.context import Context
 from migrate.resolve.values import ProjectClass, is_tensor
 from migrate.rewrite.cells.buffers import KEEPS_VALUE
@@ -110,10 +111,11 @@ def old_values(
         return set()
     parents = {c: p for p in ast.walk(function) for c in ast.iter_child_nodes(p)}
     changes = list(_changes(function, methods))
+    cfg = context.flow.function(function).cfg
     found: set[ast.AST] = set()
     for name, node in _own_calls(function):
-        lines = [at for changed, at in changes if changed == name]
-        if not lines or not isinstance(node.ctx, ast.Load) or name not in stateful:
+        places = [at for changed, at in changes if changed == name]
+        if not places or not isinstance(node.ctx, ast.Load) or name not in stateful:
             continue
         parent = parents.get(node)
         if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
@@ -122,17 +124,23 @@ def old_values(
             parent.attr in _HARMLESS or parent.attr.endswith("_") or parent.attr == "data"
         ):
             continue
-        statement = node
-        while not isinstance(statement, ast.stmt):
-            statement = parents[statement]  # type: ignore[assignment]
-        later = any(
-            at.lineno > (statement.end_lineno or 0)
-            and not _exclusive(_branches(at, parents), _branches(statement, parents))
-            for at in lines
-        )
+        statement = _statement(node, cfg)
+        later = any(_changes_later(statement, _statement(at, cfg), cfg) for at in places)
         if later or (isinstance(statement, ast.Return) and _is_given_as_it_is(parent)):
             found.add(node)
     return found
+
+
+def _statement(node: ast.AST, cfg: ControlFlow) -> ast.AST | None:
+    """The statement around a node; None for one in a function inside."""
+    return node if isinstance(node, ast.stmt) and cfg.has(node) else cfg.statement_of(node)
+
+
+def _changes_later(read: ast.AST | None, change: ast.AST | None, cfg: ControlFlow) -> bool:
+    """Below it, or above it in a loop: the next round changes what this one has read."""
+    if read is None or change is None:
+        return True
+    return read is not change and cfg.may_follow(read, change)
 
 
 def _changes(function: ast.FunctionDef, methods: Methods) -> Iterator[tuple[str, ast.expr]]:
@@ -149,18 +157,3 @@ def _changes(function: ast.FunctionDef, methods: Methods) -> Iterator[tuple[str,
 
 def _is_given_as_it_is(parent: ast.AST | None) -> bool:
     return isinstance(parent, ast.Return | ast.Tuple | ast.List | ast.Dict)
-
-
-def _branches(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> dict[ast.AST, bool]:
-    """The ifs around a node, and whether it stands in their else."""
-    found: dict[ast.AST, bool] = {}
-    while node in parents:
-        parent = parents[node]
-        if isinstance(parent, ast.If):
-            found[parent] = node in parent.orelse
-        node = parent
-    return found
-
-
-def _exclusive(left: dict[ast.AST, bool], right: dict[ast.AST, bool]) -> bool:
-    return any(right.get(test, side) != side for test, side in left.items())
