@@ -82,7 +82,7 @@ def _returns(body: list[ast.stmt]) -> list[ast.Return]:
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Break | ast.Continue)
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Break, ast.Continue))
 
 
 def _bound(body: list[ast.stmt]) -> set[str]:

@@ -50,7 +50,7 @@ def find(
 def _branch(
     node: ast.AST, types: dict[ast.AST, Value], function: Function, placer: Placer, name: str
 ) -> Sign | None:
-    if not isinstance(node, ast.If | ast.While) or not branches.on_tensor(node.test, types):
+    if not isinstance(node, (ast.If, ast.While)) or not branches.on_tensor(node.test, types):
         return None
     what = f"{'if' if isinstance(node, ast.If) else 'while'} on a tensor"
     place = placer.at(node, name)

@@ -36,13 +36,13 @@ def compiled_code(
         if isinstance(method := cls.body.get(name), ProjectFunction)
     ]
     properties = _properties(scope)
-    done: set[int] = set()
+    done: set[ast.AST] = set()
     while pending:
         function = pending.pop()
         definition = function.node
-        if id(definition) in done or function.module is not scope:
+        if definition in done or function.module is not scope:
             continue
-        done.add(id(definition))
+        done.add(definition)
         if isinstance(definition, ast.Lambda):
             continue  # part of the function that it stands in
         nodes = _nodes(definition)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Flag, auto
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from migrate.project import ReadProblem, SourceFile
 from migrate.syntax.ast_index import all_nodes, nodes_of
@@ -69,13 +69,29 @@ _FORMAT_SPEC = re.compile(rf"{_SPEC}$")
 _IN_TEXT = re.compile(rf":{_SPEC}(?:[\"'}}]|$)")
 
 
+class FileFacts(NamedTuple):
+    """What the files around want to know of one."""
+
+    signs: Sign = Sign.NOTHING
+    imported: frozenset[str] = frozenset()  # names that it takes from other modules than torch's
+
+
 @lru_cache(maxsize=8192)
-def signs_of(source: SourceFile) -> Sign:
+def facts_of(source: SourceFile) -> FileFacts:
     """Those of a file; one that cannot be parsed has none, and whoever ports it says why."""
     try:
-        return signs_in(ast.parse(source.read()))
+        tree = ast.parse(source.read())
     except (ReadProblem, SyntaxError, ValueError, RecursionError, MemoryError):
-        return Sign.NOTHING
+        return FileFacts()
+    return FileFacts(signs_in(tree), frozenset(_imported(tree)))
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in nodes_of(tree, ast.ImportFrom):
+        if node.level or (node.module or "").partition(".")[0] not in ("torch", "torchvision"):
+            for alias in node.names:
+                yield alias.name
+                yield alias.asname or alias.name
 
 
 def signs_in(tree: ast.Module) -> Sign:

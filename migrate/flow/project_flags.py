@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
-from migrate.flow.file_signs import Sign, signs_in, signs_of
+from migrate.flow.file_signs import FileFacts, Sign, facts_of, signs_in
 from migrate.project import Project, SourceFile
 
 
@@ -63,7 +64,7 @@ def trains(project: Project) -> bool:
 def reads_gradients(project: Project, except_in: SourceFile | None = None) -> bool:
     """Somewhere in these files the gradients of parameters are looked at or changed."""
     files = (file for file in project.files if file is not except_in)
-    return any(signs_of(file) & Sign.READS_GRADIENTS for file in files)
+    return any(facts_of(file).signs & Sign.READS_GRADIENTS for file in files)
 
 
 def calls_eval(project: Project) -> bool:
@@ -81,5 +82,21 @@ def sets_mode_when_built(project: Project) -> bool:
     return _any_has(project, Sign.SETS_MODE_WHEN_BUILT)
 
 
+def imported_names(project: Project) -> frozenset[str]:
+    """Every name that some file of the project imports from another module."""
+    return _together(tuple(project.files)).imported
+
+
 def _any_has(project: Project, sign: Sign) -> bool:
-    return any(signs_of(file) & sign for file in project.files)
+    return bool(_together(tuple(project.files)).signs & sign)
+
+
+@lru_cache(maxsize=4)
+def _together(files: tuple[SourceFile, ...]) -> FileFacts:
+    """What holds of some file."""
+    signs, imported = Sign.NOTHING, set[str]()
+    for file in files:
+        facts = facts_of(file)
+        signs |= facts.signs
+        imported |= facts.imported
+    return FileFacts(signs, frozenset(imported))

@@ -113,7 +113,7 @@ class CompiledFunction:
             line
             for statement in statements
             for node in ast.walk(statement)
-            if isinstance(node, ast.Constant | ast.JoinedStr)
+            if isinstance(node, (ast.Constant, ast.JoinedStr))
             for line in range(node.lineno + 1, (node.end_lineno or 0) + 1)
         }
         first, last = statements[0].lineno, statements[-1].end_lineno or 0

@@ -106,7 +106,7 @@ def _is_lasting(partial: ast.Call, statement: ast.Assign, function: CompiledFunc
 def _in_loop(node: ast.AST, function: CompiledFunction) -> bool:
     while node is not function.node:
         node = function.parents[node]
-        if isinstance(node, ast.For | ast.While):
+        if isinstance(node, (ast.For, ast.While)):
             return True
     return False
 

@@ -88,7 +88,7 @@ def _bound_again(name: str, inner: Inner, function: CompiledFunction) -> bool:
     node: ast.AST = inner
     while node is not function.node:
         node = function.parents[node]
-        if isinstance(node, ast.For | ast.While | ast.ListComp | ast.DictComp):
+        if isinstance(node, (ast.For, ast.While, ast.ListComp, ast.DictComp)):
             loops.append(node)
     end = (inner.end_lineno or 0, inner.end_col_offset or 0)
     for part in ast.walk(function.node):

@@ -44,7 +44,7 @@ def limits_met(function: CompiledFunction) -> Iterator[Met]:
         found = check(node, function) if check is not None else None
         if found is not None:
             yield Met(node, rows[found[0]], found[1])
-    if any(isinstance(node, ast.FunctionDef | ast.Lambda) for node in function.nodes):
+    if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for node in function.nodes):
         for inner, _ in late_captures(function):
             yield Met(inner, rows["stored-closure"], "inner function")
     for statement, name, _ in partials(function):
@@ -54,7 +54,7 @@ def limits_met(function: CompiledFunction) -> Iterator[Met]:
 
 
 def _loop(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:
-    if isinstance(node, ast.For | ast.While) and node.orelse:
+    if isinstance(node, (ast.For, ast.While)) and node.orelse:
         return "loop-else", "for-else" if isinstance(node, ast.For) else "while-else"
     return None
 

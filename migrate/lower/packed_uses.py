@@ -20,25 +20,22 @@ _MAKERS = frozenset({f"{_RNN}PackedSequence", f"{_RNN}pack_sequence", f"{_RNN}un
 def packed_uses(function: CompiledFunction) -> Iterator[ast.AST]:
     """Every place that looks into a packed sequence, or hands one over to the caller."""
     for node in function.nodes:
-        if isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
             if _holds_packed(function.value_of(node.value)):
                 yield node
         elif isinstance(node, ast.Call):
             called = function.value_of(node.func)
             if isinstance(called, External) and called.name in _MAKERS:
                 yield node
-        elif isinstance(node, ast.Return | ast.Assign) and node.value is not None:
+        elif isinstance(node, (ast.Return, ast.Assign)) and node.value is not None:
             given = function.value_of(node.value)
             if _goes_out(node, given):
                 yield node
     arguments = function.node.args
+    names = (node for node in function.nodes if node.__class__ is ast.Name)
+    packed = {name.id for name in names if is_packed(function.value_of(name))}
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if any(
-            isinstance(node, ast.Name)
-            and node.id == argument.arg
-            and is_packed(function.value_of(node))
-            for node in function.nodes
-        ):
+        if argument.arg in packed:
             yield argument
 
 

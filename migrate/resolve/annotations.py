@@ -16,19 +16,19 @@ def annotated(node: ast.expr, interpreter: Expressions) -> Value:
     """What a variable with this annotation holds."""
     if isinstance(node, ast.Constant):
         return _constant(node, interpreter)
-    if isinstance(node, ast.Name | ast.Attribute):
+    if isinstance(node, (ast.Name, ast.Attribute)):
         return as_instance(interpreter.reference(node, "annotation"))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return join(interpreter.annotation(node.left), interpreter.annotation(node.right))
     if isinstance(node, ast.Subscript):
         generic = (
             interpreter.reference(node.value, "annotation")
-            if isinstance(node.value, ast.Name | ast.Attribute)
+            if isinstance(node.value, (ast.Name, ast.Attribute))
             else interpreter.evaluate(node.value)
         )
         inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return subscripted(generic, [interpreter.annotation(part) for part in inner])
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, (ast.List, ast.Tuple)):
         for part in node.elts:
             interpreter.annotation(part)
         return UNKNOWN

@@ -28,7 +28,7 @@ def arithmetic(operator: ast.operator, left: Value, right: Value) -> Value:
     right = type_of_constant(right) if isinstance(right, Known) else right
     if left in _NUMBERS and right in _NUMBERS:
         return _of_numbers(operator, left, right, exponent)
-    if left is STR and isinstance(operator, ast.Mod | ast.Mult | ast.Add):
+    if left is STR and isinstance(operator, (ast.Mod, ast.Mult, ast.Add)):
         return STR
     if isinstance(left, Instance) and left is right:
         return left

@@ -136,7 +136,7 @@ def type_words(value: Value) -> set[str]:
         return _TYPE_NAMES.get(f"builtins.{type(value.value).__name__}", set())
     if isinstance(value, Instance) and isinstance(value.cls, str):
         return _TYPE_NAMES.get(value.cls, {value.cls.rpartition(".")[2]})
-    if isinstance(value, ListOf | TupleOf):
+    if isinstance(value, (ListOf, TupleOf)):
         return (
             {"sequence", "Size"}
             if isinstance(value, ListOf) and value.kind == "Size"

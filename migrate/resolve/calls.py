@@ -189,9 +189,9 @@ class Calls(Expressions):
     ) -> Value:
         if isinstance(callee, External):
             return self._library(callee.name, node, values, keywords)
-        if isinstance(
-            callee, ProjectClass | ProjectFunction | Method | Instance
-        ) and not isinstance(getattr(callee, "function", None), str):
+        if isinstance(callee, (ProjectClass, ProjectFunction, Method, Instance)) and not isinstance(
+            getattr(callee, "function", None), str
+        ):
             values = spread_out(node.args, values)
         if isinstance(callee, ProjectClass):
             init = self._method_of(callee, "__init__")
@@ -379,7 +379,7 @@ def _is_static(function: ProjectFunction) -> bool:
 
 
 def _is_self_attribute(node: ast.expr) -> bool:
-    while isinstance(node, ast.Attribute | ast.Subscript):
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return isinstance(node, ast.Name) and node.id == "self"
 

@@ -41,14 +41,14 @@ def _tested(state: Statements, test: ast.expr) -> tuple[str, Value, bool] | None
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     operator, left, right = test.ops[0], test.left, test.comparators[0]
-    positive = isinstance(operator, ast.Is | ast.Eq | ast.In)
+    positive = isinstance(operator, (ast.Is, ast.Eq, ast.In))
     if isinstance(left, ast.Call):  # name.find("Conv") != -1
         found = _method(state, left, "find", str.__contains__)
         if found is not None:
-            return *found[:2], not isinstance(operator, ast.Eq | ast.Lt)
-    if isinstance(left, ast.Constant) and isinstance(operator, ast.In | ast.NotIn):
+            return *found[:2], not isinstance(operator, (ast.Eq, ast.Lt))
+    if isinstance(left, ast.Constant) and isinstance(operator, (ast.In, ast.NotIn)):
         return _named(state, right, [left], str.__contains__, positive)
-    if not isinstance(operator, ast.Is | ast.IsNot | ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+    if not isinstance(operator, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq, ast.In, ast.NotIn)):
         return None
     parts = right.elts if isinstance(right, SEVERAL) else [right]
     found = _named(state, left, parts, str.__eq__, positive)
@@ -107,6 +107,6 @@ def _is_layer(state: Statements, variable: str) -> bool:
 def _value(state: Statements, node: ast.expr) -> Value:
     """Of a name, a path, or `type(m)`: reading them again changes nothing."""
     is_type = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type"
-    if is_type or isinstance(node, ast.Name | ast.Attribute):
+    if is_type or isinstance(node, (ast.Name, ast.Attribute)):
         return state.base(node)[0]
     return UNKNOWN

@@ -37,7 +37,7 @@ def fill(container: Container, node: ast.Call, values: list[Value], evaluate: Ev
 
 def _is_mapping(node: ast.Call, values: list[Value]) -> bool:
     return len(values) == 1 and (
-        isinstance(values[0], ListOf) or isinstance(node.args[0], ast.Dict | ast.DictComp)
+        isinstance(values[0], ListOf) or isinstance(node.args[0], (ast.Dict, ast.DictComp))
     )
 
 
@@ -49,11 +49,11 @@ def _put_all(
     if named is not None:
         for name, part in named:
             container.put(evaluate(part), name)
-    elif isinstance(node, ast.List | ast.Tuple) and container.cls == "torch.nn.ModuleList":
+    elif isinstance(node, (ast.List, ast.Tuple)) and container.cls == "torch.nn.ModuleList":
         for position, part in enumerate(node.elts):
             known = UNKNOWN if isinstance(part, ast.Starred) else evaluate(part)
             container.put(known, "" if extends else str(position))
-    elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp):
+    elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.DictComp)):
         container.put(value.item if isinstance(value, ListOf) else UNKNOWN)
     elif not isinstance(value, Known):
         container.put(UNKNOWN)  # a variable's type is not that of everything it may hold

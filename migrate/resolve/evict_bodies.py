@@ -44,7 +44,7 @@ def _functions(body: list[ast.stmt]) -> Iterator[Function]:
     for statement in body:
         if isinstance(statement, Function):
             yield statement
-        elif isinstance(statement, ast.ClassDef | ast.With):
+        elif isinstance(statement, (ast.ClassDef, ast.With)):
             yield from _functions(statement.body)
         elif isinstance(statement, ast.If):
             yield from _functions([*statement.body, *statement.orelse])

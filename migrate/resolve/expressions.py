@@ -182,7 +182,7 @@ class Expressions(UnknownMembers):
             return FOREIGN
         for side in (left, right):
             for option in options_of(side):
-                if isinstance(option, ListOf | TupleOf):
+                if isinstance(option, (ListOf, TupleOf)):
                     # (1, 2) + shape, [x] * n: a sequence of joined items
                     other = right if side is left else left
                     mixed = join(item_of(option), item_of(other))
@@ -200,7 +200,7 @@ class Expressions(UnknownMembers):
         if (
             isinstance(node.op, ast.USub)
             and isinstance(value, Known)
-            and isinstance(value.value, int | float)
+            and isinstance(value.value, (int, float))
         ):
             return Known(-value.value)
         return value
@@ -226,7 +226,7 @@ class Expressions(UnknownMembers):
         form = (
             "type"
             if any(
-                isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq | ast.In) for op in node.ops
+                isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq, ast.In)) for op in node.ops
             )
             else ""
         )
@@ -242,7 +242,7 @@ class Expressions(UnknownMembers):
                         self.evaluate(element)
             else:
                 values.append(self.evaluate(part))
-        identity = all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
+        identity = all(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops)
         return TENSOR if not identity and any(is_tensor(value) for value in values) else BOOL
 
     def _choice(self, node: ast.IfExp) -> Value:
@@ -355,7 +355,7 @@ class Expressions(UnknownMembers):
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.evaluate(child)
-            elif isinstance(child, ast.FormattedValue | ast.keyword):
+            elif isinstance(child, (ast.FormattedValue, ast.keyword)):
                 self._children(child)
         return UNKNOWN
 

@@ -19,7 +19,7 @@ _WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "convert_sync_
 
 def passed_parameter(function: ast.AST) -> str:
     """The parameter that every return gives back; empty if there is none."""
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return ""
     arguments = function.args
     names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
@@ -52,7 +52,7 @@ def _yields(body: list[ast.stmt]) -> bool:
     pending: list[ast.AST] = list(body)
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(node, (*_SCOPES, ast.Lambda)):
             pending += ast.iter_child_nodes(node)

@@ -35,6 +35,7 @@ from migrate.resolve.values import (
     same,
     type_of_constant,
 )
+from migrate.syntax.ast_index import all_nodes
 
 Result = TypeVar("Result")
 # Parameters of forward that are no data: taking `dim` for a tensor would choose a wrong overload.
@@ -122,7 +123,7 @@ class Interpreter(Statements):
         if isinstance(node, ast.Lambda):
             return
         for statement in node.body:
-            for part in ast.walk(statement):
+            for part in all_nodes(statement):
                 self.own_usages.pop(part, None)
 
     def ensure_executed(self, scope: ModuleScope) -> None:

@@ -28,7 +28,7 @@ def listing_module(node: ast.Compare) -> ast.expr | None:
     """The module whose names are listed: `F` of `dir(F)`, `vars(F)` and `F.__dict__`; the
     function whose keywords are: `torch.meshgrid.__kwdefaults__`.
     """
-    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
+    if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
         return None
     if not isinstance(node.left, ast.Constant) or not isinstance(node.left.value, str):
         return None

@@ -230,7 +230,7 @@ def _declared_all(tree: ast.Module) -> list[str] | None:
                 isinstance(target, ast.Name) and target.id == "__all__"
                 for target in statement.targets
             )
-            and isinstance(statement.value, ast.List | ast.Tuple)
+            and isinstance(statement.value, (ast.List, ast.Tuple))
         ):
             return [str(e.value) for e in statement.value.elts if isinstance(e, ast.Constant)]
     return None
@@ -241,16 +241,16 @@ def _top_level_names(tree: ast.Module) -> list[str]:
     pending: list[ast.stmt] = list(tree.body)
     while pending:
         statement = pending.pop(0)
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.append(statement.name)
-        elif isinstance(statement, ast.Import | ast.ImportFrom):
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
             names += [
                 a.asname or a.name.partition(".")[0] for a in statement.names if a.name != "*"
             ]
-        elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.For):
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.For)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             names += [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
-        elif isinstance(statement, ast.If | ast.Try | ast.With):
+        elif isinstance(statement, (ast.If, ast.Try, ast.With)):
             pending = [
                 s for s in ast.iter_child_nodes(statement) if isinstance(s, ast.stmt)
             ] + pending

@@ -80,9 +80,9 @@ def _comparison(state: Statements, test: ast.Compare, truth: bool) -> None:
         or other.value is not None
     ):
         return
-    if isinstance(operator, ast.Is | ast.Eq):
+    if isinstance(operator, (ast.Is, ast.Eq)):
         is_none = truth
-    elif isinstance(operator, ast.IsNot | ast.NotEq):
+    elif isinstance(operator, (ast.IsNot, ast.NotEq)):
         is_none = not truth
     else:
         return
@@ -97,7 +97,7 @@ def _comparison(state: Statements, test: ast.Compare, truth: bool) -> None:
 def _isinstance(state: Statements, name: ast.Name, classes: ast.expr, truth: bool) -> None:
     wanted: list[Value] = []
     for part in classes.elts if isinstance(classes, ast.Tuple) else [classes]:
-        value = state.base(part)[0] if isinstance(part, ast.Name | ast.Attribute) else UNKNOWN
+        value = state.base(part)[0] if isinstance(part, (ast.Name, ast.Attribute)) else UNKNOWN
         wanted += value.items if isinstance(value, TupleOf) else [value]
     current = state.frame.locals.get(name.id)
     if current is None:

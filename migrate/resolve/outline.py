@@ -42,12 +42,12 @@ def _outline_body(
             bind_import(node, frame, modules, scope.source)
         elif isinstance(node, ast.ImportFrom):
             bind_import_from(node, frame, modules, scope.source)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             qualified = f"{frame.scope}.{node.name}".lstrip(".")
             frame.bind(node.name, ProjectFunction(node, scope, frame, qualified, frame.cls))
         elif isinstance(node, ast.ClassDef):
             _outline_class(node, scope, frame, modules)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 if isinstance(target, ast.Name) and node.value is not None:

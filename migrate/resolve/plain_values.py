@@ -243,7 +243,7 @@ def is_packed(value: Value) -> bool:
 
 def is_foreign(value: Value) -> bool:
     """Certainly of another framework: what it made, or what is annotated with its classes."""
-    if value is FOREIGN or value is TENSOR or not isinstance(value, Instance | Union):
+    if value is FOREIGN or value is TENSOR or not isinstance(value, (Instance, Union)):
         return value is FOREIGN
     options = [o for o in options_of(value) if not (isinstance(o, Known) and o.value is None)]
     return bool(options) and all(

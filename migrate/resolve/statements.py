@@ -126,7 +126,7 @@ class Statements(Calls):
     def assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             self.frame.bind(target.id, value)
-        elif isinstance(target, ast.Tuple | ast.List):
+        elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target.elts, value)
         elif isinstance(target, ast.Attribute):
             self._assign_attribute(target, value)
@@ -243,7 +243,7 @@ class Statements(Calls):
         for case in node.cases:
             for part in ast.walk(case.pattern):
                 if isinstance(part, ast.MatchClass) and isinstance(
-                    part.cls, ast.Name | ast.Attribute
+                    part.cls, (ast.Name, ast.Attribute)
                 ):
                     self.reference(part.cls, "type")
                 elif isinstance(part, ast.MatchValue):
@@ -262,7 +262,7 @@ class Statements(Calls):
 
     def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Name | ast.Attribute):
+            if isinstance(decorator, (ast.Name, ast.Attribute)):
                 self.reference(decorator, "decorator")
             else:
                 self.evaluate(decorator)
@@ -284,7 +284,7 @@ class Statements(Calls):
     def base_classes(self, node: ast.ClassDef) -> list[Value]:
         return [
             self.reference(base, "base")
-            if isinstance(base, ast.Name | ast.Attribute)
+            if isinstance(base, (ast.Name, ast.Attribute))
             else self.evaluate(base)
             for base in node.bases
         ]
@@ -305,7 +305,7 @@ class Statements(Calls):
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def _as_load(target: ast.expr) -> ast.expr:

@@ -94,7 +94,7 @@ class UnknownMembers(Members):
         the class.
         """
         function = self.frame.function
-        if function is None or not isinstance(node, ast.Name | ast.Attribute):
+        if function is None or not isinstance(node, (ast.Name, ast.Attribute)):
             return False
         around: ast.AST = function.node
         if isinstance(node, ast.Attribute) and function.owner is not None:
@@ -104,7 +104,7 @@ class UnknownMembers(Members):
             called = self._called[around] = {
                 ast.unparse(part.func)
                 for part in ast.walk(around)
-                if isinstance(part, ast.Call) and isinstance(part.func, ast.Name | ast.Attribute)
+                if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute))
             }
         return ast.unparse(node) in called
 

@@ -194,7 +194,7 @@ class ProjectFunction(Value):
 def matters_to_readers(value: Value) -> bool:
     """A tensor, or a function of the program: what is done with it has consequences."""
     return any(
-        is_tensor(option) or isinstance(option, ProjectFunction | Method)
+        is_tensor(option) or isinstance(option, (ProjectFunction, Method))
         for option in options_of(value)
     )
 

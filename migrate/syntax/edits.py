@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
@@ -34,10 +35,15 @@ class SourceText:
     def __init__(self, text: str, tree: ast.Module | None = None) -> None:
         self.text = text
         self.tree = ast.parse(text) if tree is None else tree
-        self.lines = text.split("\n")
-        self._starts = [0]
-        for line in self.lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The offset of each line."""
+        return [0, *accumulate(len(line) + 1 for line in self.lines)]
 
     def offset(self, line: int, column: int) -> int:
         """Of a line (from 1) and a column in bytes of UTF-8, as ast counts them."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import libcst as cst
 
+from migrate.flow.project_flags import imported_names
 from migrate.pipeline import becomes, declare, same
 from migrate.pipeline.context import Context
-from migrate.rewrite.names.project_imports import imported_names
 from migrate.rewrite.statements.suites import GONE, tidied, without_empty
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.text import code, module_code

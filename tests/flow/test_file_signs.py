@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
 from migrate.flow.file_signs import Sign, signs_in
+from migrate.flow.project_flags import imported_names
+from migrate.project import discover
 
 
 @pytest.mark.parametrize(
@@ -56,3 +59,10 @@ def test_a_constructor_sets_a_mode() -> None:
     text = "class Net(nn.Module):\n    def __init__(self):\n        self.bn.eval()\n"
     assert signs_in(ast.parse(text)) & Sign.SETS_MODE_WHEN_BUILT
     assert not signs_in(ast.parse(text.replace("__init__", "reset"))) & Sign.SETS_MODE_WHEN_BUILT
+
+
+def test_the_names_that_files_take_from_each_other(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("from b import (one, two as second,  # three\n  four)\n")
+    (tmp_path / "b.py").write_text("from torch import nn\nfrom . import five\nfrom c import *\n")
+    names = {"one", "two", "second", "four", "five", "*"}
+    assert imported_names(discover([tmp_path])) == names

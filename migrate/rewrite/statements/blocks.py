@@ -7,10 +7,10 @@ from typing import Any
 
 import libcst as cst
 
+from migrate.flow.project_flags import imported_names
 from migrate.pipeline import becomes, declare
 from migrate.rewrite.cells.train_overrides import overridden_train
 from migrate.rewrite.effects import Effects
-from migrate.rewrite.names.project_imports import imported_names
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.statements.optional_imports import settled_try
 from migrate.rewrite.statements.suites import (
