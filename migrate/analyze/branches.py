@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate.flow.cfg import ControlFlow
 from migrate.flow.compiled_nodes import Function
+from migrate.flow.def_use import DefUse
 from migrate.resolve.values import UNKNOWN, ListOf, TupleOf, Value, is_tensor
 
 
@@ -29,10 +31,12 @@ def _half_bound(node: ast.If, function: Function) -> str:
     """A name that only one side binds and that is read afterwards."""
     if _leaves(node.body) or _leaves(node.orelse):
         return ""
-    sides = _bound(node.body) ^ _bound(node.orelse)
-    before = _bound_before(function, node.lineno) | {a.arg for a in _parameters(function)}
-    for name in sorted(sides - before):
-        if _read_after(function, name, node.end_lineno or node.lineno):
+    defuse = DefUse(ControlFlow(function))
+    inside = set(ast.walk(node))
+    for name in sorted(_bound(node.body) ^ _bound(node.orelse)):
+        given = [one for one in defuse.definitions(name) if one.node in inside]
+        outside = (read for one in given for read in defuse.uses(one) if read not in inside)
+        if not defuse.reaching_at(node, name) and any(outside):
             return f"{name} is bound on one side only"
     return ""
 
@@ -40,9 +44,12 @@ def _half_bound(node: ast.If, function: Function) -> str:
 def _unequal_returns(node: ast.If, types: dict[ast.AST, Value], function: Function) -> str:
     """A tensor returned on one side, several values on the other; None beside a tensor compiles."""
     inside = {_shape(r.value, types) for r in _returns(node.body)} - {"None"}
-    after = node.orelse or [s for s in function.body if s.lineno > (node.end_lineno or 0)]
+    if not inside or "" in inside:
+        return ""
+    cfg = ControlFlow(function)
+    after = node.orelse or [s for s in function.body if cfg.follows(node, s)]
     outside = {_shape(r.value, types) for r in _returns(after)} - {"None"}
-    if not inside or not outside or "" in inside | outside or inside == outside:
+    if not outside or "" in outside or inside == outside:
         return ""
     first, second = min(inside), min(outside)
     return f"it returns {first} on one side and {second} on the other" if first != second else ""
@@ -92,27 +99,3 @@ def _bound(body: list[ast.stmt]) -> set[str]:
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-
-
-def _bound_before(function: Function, line: int) -> set[str]:
-    return {
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line
-    }
-
-
-def _parameters(function: Function) -> list[ast.arg]:
-    arguments = function.args
-    extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
-    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra]
-
-
-def _read_after(function: Function, name: str, line: int) -> bool:
-    return any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and isinstance(node.ctx, ast.Load)
-        and node.lineno > line
-        for node in ast.walk(function)
-    )
