@@ -10,7 +10,7 @@ from migrate.resolve.budget import BudgetSpent, steps_for
 from migrate.resolve.calls import Calls
 from migrate.resolve.containers import set_item
 from migrate.resolve.frames import Frame, State
-from migrate.resolve.modules import bind_import, bind_import_from
+from migrate.resolve.modules import ModuleScope, bind_import, bind_import_from
 from migrate.resolve.narrowing import narrow
 from migrate.resolve.types import item_of
 from migrate.resolve.unpacking import unpacked
@@ -57,6 +57,7 @@ _EXECUTORS: dict[type[ast.AST], str] = {
 class Statements(Calls):
     """Statement half of the interpreter."""
 
+    main: ModuleScope  # the file in hand
     _executors: ClassVar[dict[type[ast.AST], Callable[[Any, Any], None]]]
 
     def __init_subclass__(cls) -> None:
