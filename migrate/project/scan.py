@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from migrate.project.import_lines import imports_in
-from migrate.project.text import ReadProblem, read_bytes
+from migrate.project.text import ReadProblem, decode, read_bytes
 
+_DECLARED = re.compile(rb"(?:\xef\xbb\xbf)?(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*coding[:=]")
 _QUOTED = re.compile(rb"""["']torch(?:vision|audio)?["'.]""")
 
 
@@ -48,6 +49,9 @@ class Scans:
 def _scan(path: str) -> Scan:
     try:
         data = read_bytes(Path(path))
+        if _DECLARED.match(data):
+            # In utf-7 or unicode_escape, ASCII letters need not be there as such.
+            data = decode(data, Path(path)).encode("utf-8", errors="replace")
     except ReadProblem:
         return Scan()  # whoever reads the file itself says why
     if b"\0" in data:  # no text, or UTF-16, in which no name would be found

@@ -9,6 +9,7 @@ equal only to themselves, so facts are kept by node.
 from __future__ import annotations
 
 import ast
+import unicodedata
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -203,7 +204,7 @@ def pair_nodes(tree: ast.AST, module: cst.Module) -> dict[cst.CSTNode, ast.AST]:
             partner: Any = order.pop() if order else None
             if partner.__class__ not in partners:
                 raise _disagreement(node, partner)
-            if kind is cst.Name and getattr(partner, "id", "") != node.value:
+            if kind is cst.Name and getattr(partner, "id", "") != _as_read(node.value):
                 raise _disagreement(node, partner)
             pairs[node] = partner
         names = _FIELDS.get(kind)
@@ -219,6 +220,11 @@ def pair_nodes(tree: ast.AST, module: cst.Module) -> dict[cst.CSTNode, ast.AST]:
     if order:
         raise _disagreement(module, order[-1])
     return pairs
+
+
+def _as_read(name: str) -> str:
+    """libcst keeps the letters of the source; Python reads names in their compatible form."""
+    return name if name.isascii() else unicodedata.normalize("NFKC", name)
 
 
 def _is_alone(node: Any, kind: type[cst.CSTNode]) -> bool:

@@ -89,6 +89,38 @@ def test_imports_without_spaces_are_followed(tmp_path: Path) -> None:
     assert reached(project)["tree.user"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try: import torch\nexcept ImportError: torch = None",
+        "if fast: from torch import nn",
+        "def f(): import torch; return torch.ones(1)",
+        "class A: from torch.nn import Linear",
+        "from os import path; import torch",
+        "import os, \\\n    torch",
+        "import \\\r\n    torch",
+        "from torch \\\n    import nn",
+        "import ｔｏｒｃｈ",
+        "from ｔorch.nn import Linear",
+    ],
+)
+def test_an_import_is_found_wherever_a_statement_may_begin(text: str, tmp_path: Path) -> None:
+    assert reached(tree(tmp_path, {"a.py": text})) == {"a": True}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"# coding: utf-7\nimport +AHQAbwByAGMAaA-\n",
+        b"#!/usr/bin/python\n# vim: set fileencoding=unicode_escape :\nimport \\x74orch\n",
+    ],
+)
+def test_an_import_is_found_in_encodings_that_hide_it(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(data)
+    assert reached(discover([path])) == {"a": True}
+
+
 def test_files_without_torch_are_not_parsed(
     tmp_path: Path, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -212,3 +212,8 @@ def test_private_bases_of_losses(port) -> None:
     assert not ported.findings
     assert "class Weighted(helpers.WeightedLoss):" in ported.text
     assert "return x * self.weight" in ported.text
+
+
+def test_letters_of_full_width_are_the_names_that_python_reads(port) -> None:
+    ported = port("import torch\nx = torch.ｏｎｅｓ(3)\nz = ｔｏｒｃｈ.relu(x)\n")
+    assert "x = ops.ones(3)\nz = ops.relu(x)\n" in ported.text
