@@ -16,7 +16,7 @@ from migrate.collection import no_collection_in_command
 from migrate.command_line import config
 from migrate.command_line.examples import epilog
 from migrate.command_line.parser import Parser
-from migrate.last_barrier import Ended, ending_on_signals, explain
+from migrate.last_barrier import Ended, ending_on_signals, explain, provide_streams
 
 # name -> (module with configure(parser) and run(options), one line of help)
 COMMANDS = {
@@ -134,6 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:
         _complete()
     chosen = _chosen(words)
+    provide_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # File names may hold bytes that are no text: shown as escapes, which JSON reads back.

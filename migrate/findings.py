@@ -59,6 +59,7 @@ CODES: dict[str, Rule] = {
     "MS315": Rule("torch-package", "A package that is built on torch is imported.", "error"),
     "MS316": Rule("left-behind", "A file that uses torch is imported but not ported.", "warning"),
     "MS317": Rule("torch-in-text", "Text names a torch API that is looked up later.", "warning"),
+    "MS318": Rule("device-some", "The device refuses some ways to call the counterpart.", "note"),
     # MS4xx: what the code does around the APIs
     "MS401": Rule(
         "tensor-condition", "Python control flow depends on a tensor's value.", "warning"

@@ -8,8 +8,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import TextIO
 
 from migrate.envelope import failure
 from migrate.errors import RequestError, describe
@@ -49,6 +50,13 @@ def _end(number: int, frame: FrameType | None) -> None:
     raise Ended(number)
 
 
+def provide_streams() -> None:
+    """A caller that closed a stream (`>&-`) wants nothing of it; Python gives None for it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
 def explain(error: Exception, *, debug: bool, command: str | None = None) -> int:
     """Say what went wrong on standard error; the exit code tells whose fault it is. A command that
     was asked for JSON says it there, too.
@@ -61,10 +69,20 @@ def explain(error: Exception, *, debug: bool, command: str | None = None) -> int
         where = ""
         if isinstance(error, RequestError):
             what, where, step = error.what, error.where, error.next_step
-        sys.stdout.write(failure(command, code, what, where, step))
-        sys.stdout.flush()
-    print(f"ms-migrate: {printable(message)}", file=sys.stderr)
+        _say(sys.stdout, failure(command, code, what, where, step))
+    _say(sys.stdout, "")
+    _say(sys.stderr, f"ms-migrate: {printable(message)}\n")
     return code
+
+
+def _say(stream: TextIO, text: str) -> None:
+    """Write what still can be written; a full disk must not hide the exit code, at exit neither."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _message(error: Exception) -> tuple[str, int]:

@@ -126,3 +126,35 @@ def test_an_unencodable_stream_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_
     assert cli.main(["port", str(tmp_path), "--check"]) == 1
     stream.flush()
     assert b"gr\\xf6" in raw.getvalue()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_streams_that_are_closed_or_full(form: str, tmp_path: Path) -> None:
+    source = tmp_path / "net.py"
+    source.write_text("import torch\nx = torch.ones(3)\n")
+    words = f"{sys.executable} -m migrate lookup torch.relu --no-config --format {form}"
+    for ending, code in ((">&-", 0), ("2>&-", 0), (">/dev/full", 2), (">/dev/full 2>/dev/full", 2)):
+        done = subprocess.run(
+            ["sh", "-c", f"{words} {ending}"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, (ending, done.stderr)
+        assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+        assert ("no space left" in done.stderr) == (ending == ">/dev/full")
+
+
+def test_a_report_replaces_no_source_and_no_device(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "net.py"
+    source.write_text("import torch\nx = torch.ones(3)\n")
+    for words in (
+        ["analyze", str(source), "--format", "html", "-o", str(source)],
+        ["port", str(source), "-o", str(tmp_path / "out"), "--report", str(source)],
+    ):
+        assert cli.main(words) == 2
+        assert "the report would replace it" in capfd.readouterr().err
+    assert source.read_text().startswith("import torch") and not (tmp_path / "out").exists()
+    link = tmp_path / "page.html"
+    link.symlink_to("/dev/stdout")
+    assert cli.main(["analyze", str(source), "--format", "html", "-o", str(link)]) == 0
+    assert "<!doctype html>" in capfd.readouterr().out and link.is_symlink()

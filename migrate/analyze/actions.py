@@ -11,6 +11,7 @@ _REWRITE = "compute it with operators that MindSpore has, or leave it out"
 _PROVE = "port it, then let `ms-migrate parity` compare the two"
 _ANNOTATE = "annotate the value (x: torch.Tensor), so that the porter need not guess"
 _BY_HAND = "write this call by hand"
+_DRY_RUN = "let `ms-migrate preflight` try the ported program"
 _CHECK = "check the call against torch's documentation"
 
 
@@ -24,6 +25,8 @@ class Actions:
     def of_use(self, use: Use) -> None:
         if use.advice:
             self._add("MS308", use.api, use.advice, "", use)
+        if use.note:
+            self._add("MS318", use.api, use.note, _DRY_RUN, use)
         if not use.code:
             return
         if use.code == "MS307":

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from migrate.analyze import adaptive, device_dtypes
+from migrate.analyze import adaptive, device_dtypes, dry_runs
 from migrate.analyze.arguments import bind, constant, objection
 from migrate.analyze.model import Options, Place, Use
 from migrate.flow import Flow
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import Value
-from migrate.resources import folder
 from migrate.table import Entry, Table
-from migrate.table.evidence import dry_run
 
-# Verdicts of `verify --device Ascend-dry-run` that a person must act on.
-REFUSED = ("no kernel", "dtype refused", "host CPU")
 _MODE_NAMES = {"pynative": "PyNative", "graph": "Graph"}
 
 
@@ -38,7 +34,9 @@ def judge(
         return Use(usage.api, usage.form, place, "MS311", problem)
     if entry is None:
         return Use(usage.api, usage.form, place, "MS303", "the mapping table does not list it")
-    code, problem = _standing(entry, options)
+    ascend = options.device == "Ascend"
+    opinion = dry_runs.opinion(entry, options.mode) if ascend else None
+    code, problem = _standing(entry, options, opinion)
     if code == "MS302" and usage.form in ("annotation", "type"):
         code = problem = ""  # only the name is needed, and that is certain
     hint = ""
@@ -49,21 +47,17 @@ def judge(
             problem = device_dtypes.objection(usage, entry, flow)
             code = "MS304" if problem else ""
         hint = _adaptive(entry, usage.call)
-    return Use(entry.torch, usage.form, place, code, problem, hint)
+    note = opinion.note if opinion and not code and usage.call is not None else ""
+    return Use(entry.torch, usage.form, place, code, problem, hint, note)
 
 
-def _standing(entry: Entry, options: Options) -> tuple[str, str]:
+def _standing(entry: Entry, options: Options, opinion: dry_runs.Opinion | None) -> tuple[str, str]:
     """What the row alone says, whatever the arguments."""
     if entry.status == "missing":
         return "MS301", entry.note or "MindSpore has no counterpart"
-    if options.device == "Ascend" and (dry := dry_run(entry.torch, folder("mappings"))):
-        # Measured: it outweighs what MindSpore's docstrings say of the device.
-        said = dry.get("first") or dry["verdict"]
-        compiled = said.startswith("graph: ")  # and PyNative mode has nothing against it
-        if dry["verdict"] in REFUSED or (
-            dry["verdict"] == "fails" and compiled and options.mode != "pynative"
-        ):
-            return "MS304", f"{entry.target or entry.torch} on Ascend, in dry run: {said}"
+    if opinion is not None:  # measured: it outweighs what MindSpore's docstrings say of the device
+        if opinion.problem:
+            return "MS304", opinion.problem
     elif options.device and options.device not in entry.platforms:
         return "MS304", f"{entry.target} does not run on {options.device}"
     wanted = ("pynative", "graph") if options.mode == "both" else (options.mode,)

@@ -56,6 +56,7 @@ class Use:
     code: str = ""
     problem: str = ""
     advice: str = ""
+    note: str = ""  # the device refuses some ways to call it
 
 
 @dataclass(frozen=True, slots=True)

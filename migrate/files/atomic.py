@@ -6,6 +6,7 @@ exist yet, is flushed to the disk, and takes the target's name in one rename.
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -56,6 +57,25 @@ def remove(path: Path) -> None:
             os.unlink(path)
 
 
+def is_stream(path: Path) -> bool:
+    """A device, a pipe or a socket, or a link to one: /dev/null must not become a file, nor must
+    /dev/stdout, whatever it stands for at the moment.
+    """
+    named = [os.path.abspath(path)]
+    with suppress(OSError):
+        named.append(os.path.join(path.parent, os.readlink(path)))
+    if any(name.startswith(_STREAMS) and not name.startswith("/dev/shm/") for name in named):
+        return os.path.lexists(path)
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+_STREAMS = ("/dev/", "/proc/")
+
+
 @contextmanager
 def replacing(
     path: Path, *, like: os.stat_result | None = None, durable: bool = True
@@ -65,6 +85,8 @@ def replacing(
     `like` gives permissions and owner of an earlier file; else they are those of any new file.
     Scratch files need not be `durable`: nobody asks for them after a power cut.
     """
+    if is_stream(path):
+        raise OSError(errno.EINVAL, "is a device or a pipe, which is not replaced", str(path))
     temporary = temporary_name(path)
     with os.fdopen(os.open(temporary, _NEW_FILE, 0o666), "wb") as stream:
         try:
@@ -128,6 +150,8 @@ def staging_directory(path: Path) -> Iterator[Path]:
 
 def publish(staged: Path, path: Path) -> None:
     """Move a finished file from a staging directory to its place."""
+    if is_stream(path):
+        raise OSError(errno.EINVAL, "is a device or a pipe, which is not replaced", str(path))
     file = os.open(staged, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         os.fsync(file)

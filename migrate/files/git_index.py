@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import struct
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +21,8 @@ _OBJECT_FORMAT = re.compile(r"^\s*objectformat\s*=\s*sha256\s*$", re.IGNORECASE 
 _ENTRY = struct.Struct(">10I")
 # With one of these, git writes the line ends of Windows where the object has those of Unix.
 _CONVERTS = re.compile(rb"^\s*(autocrlf\s*=\s*true|eol\s*=\s*crlf)\s*$|\beol=crlf\b", re.I | re.M)
+# An index of another place: `git checkout` would write there.
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*\"?(.*?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
 _LONGEST_INDEX = 500_000_000  # bytes
 _LONGEST_TEXT = 5_000_000
 _EXTENDED = 0x4000  # an entry flag: two more bytes of flags follow (from version 3 on)
@@ -70,12 +73,20 @@ class Repository:
         """Whether an object is in the store: as a file of its own, or in a pack."""
         text = name.hex()
         for store in self._objects:
-            if (store / text[:2] / text[2:]).is_file():
+            if self._is_whole(store / text[:2] / text[2:], name):
                 return True
             for index in sorted((store / "pack").glob("*.idx")):
                 if index.with_suffix(".pack").is_file() and _in_pack(index, name):
                     return True
         return False
+
+    def _is_whole(self, path: Path, name: bytes) -> bool:
+        """A power cut leaves empty object files, from which git gives nothing back."""
+        try:
+            content = zlib.decompress(read_plain(path, _LONGEST_INDEX))
+        except (OSError, zlib.error):
+            return False
+        return hashlib.new(self.digest, content, usedforsecurity=False).digest() == name
 
 
 def find_repository(path: Path) -> Repository | None:
@@ -102,6 +113,9 @@ def _open(top: Path, folder: Path) -> Repository:
         if (folder / "commondir").is_file():
             common = (folder / _text(folder / "commondir").strip()).resolve()
         config = _text(common / "config")
+        named = _WORKTREE.search(config)
+        if named is not None and (common / named[1]).resolve() != top:
+            raise UnreadableIndex("its index is that of another working tree")
         digest = "sha256" if _OBJECT_FORMAT.search(config) else "sha1"
         repository = Repository(top, folder, digest)
         repository._objects = _stores(common / "objects")

@@ -22,6 +22,7 @@ from typing import Any
 
 from migrate.errors import RequestError
 from migrate.files import atomic, lock
+from migrate.files.plain import read_json
 
 JOURNAL = ".ms-migrate-in-place"
 _LIST = "journal.json"
@@ -252,7 +253,7 @@ def _read(journal: Path) -> list[Entry]:
         "is not a journal of ms-migrate", where=str(journal), next_step="remove it"
     )
     try:
-        listed: Any = json.loads((journal / _LIST).read_bytes())
+        listed: Any = read_json(journal / _LIST)
         if listed["format"] != _FORMAT:
             raise problem
         entries = [Entry(**entry) for entry in listed["entries"]]

@@ -12,8 +12,10 @@ from pathlib import Path
 from rich.console import Console
 
 from migrate.errors import RequestError
-from migrate.files.atomic import write_text
+from migrate.files.atomic import is_stream, write_text
 from migrate.report.style import PIPE_WIDTH, colored_pipe, make_console
+
+_NOT_REPORTS = (".py", ".ipynb", ".pth", ".pt", ".ckpt", ".safetensors", ".toml", ".cfg")
 
 
 @contextmanager
@@ -42,6 +44,14 @@ def check_file(path: Path | str | None) -> None:
     if not path:
         return
     place = Path(path)
+    if is_stream(place):
+        return
+    if place.suffix in _NOT_REPORTS and os.path.lexists(place):
+        raise RequestError(
+            "is source or a checkpoint, and the report would replace it",
+            where=str(path),
+            next_step="give the report a name of its own",
+        )
     if place.is_dir():
         raise RequestError("is a directory", where=str(path), next_step="give a file name")
     if not place.resolve().parent.is_dir():
@@ -55,9 +65,13 @@ def check_file(path: Path | str | None) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a report that is whole or absent."""
+    """Write a report that is whole or absent; into /dev/stdout or a pipe, as it comes."""
     try:
-        write_text(path, text)
+        if is_stream(path):
+            with open(path, "w", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(text)
+        else:
+            write_text(path, text)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise RequestError(

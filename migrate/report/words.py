@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from migrate.analyze import dry_runs
 from migrate.analyze.groups import GROUPS
-from migrate.analyze.judge import REFUSED
 from migrate.analyze.model import LEVELS, Action, Analysis, Feature, Operator, Place
 from migrate.printable import printable
 from migrate.report.coverage_words import covered, open_items
-from migrate.resources import folder
 from migrate.table.entry import MODES, PLATFORMS
-from migrate.table.evidence import dry_run
 
 _SHORT = (
     ("torch.nn.functional.", "F."),
@@ -77,8 +75,8 @@ def device(row: Operator, wanted: str) -> str:
         return "?"
     if row.entry.status == "missing":
         return "-"
-    if wanted == "Ascend" and (dry := dry_run(row.entry.torch, folder("mappings"))):
-        return "no" if dry["verdict"] in REFUSED else "yes"
+    if wanted == "Ascend" and (opinion := dry_runs.opinion(row.entry)):
+        return "no" if opinion.problem else "mostly" if opinion.note else "yes"
     if wanted:
         return "yes" if wanted in row.entry.platforms else "no"
     if set(row.entry.platforms) == set(PLATFORMS):

@@ -37,6 +37,21 @@ def test_a_link_at_the_target_is_replaced_and_not_written_through(tmp_path: Path
     assert not path.is_symlink()
 
 
+def test_pipes_and_devices_are_not_replaced(tmp_path: Path) -> None:
+    """With the rights of root, a report to /dev/null made an ordinary file of it."""
+    pipe, link, made = tmp_path / "pipe", tmp_path / "link", tmp_path / "made"
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/null")
+    made.write_bytes(b"new")
+    for target in (pipe, link):
+        with pytest.raises(OSError, match="not replaced"):
+            atomic.write_bytes(target, b"new")
+        with pytest.raises(OSError, match="not replaced"):
+            atomic.publish(made, target)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "made", "pipe"]
+    assert link.is_symlink() and not pipe.is_file()
+
+
 def test_temporary_names_are_new_each_time_and_beside_the_target(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     found = {atomic.temporary_name(path) for _ in range(100)}

@@ -119,6 +119,34 @@ def test_pipes_and_devices_in_a_repository_are_not_waited_for(tmp_path: Path, na
             assert restores(tmp_path / "a.py")
 
 
+def test_objects_that_a_power_cut_left_empty_give_nothing_back(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.py").write_bytes(b"x = 1\n")
+    git(tmp_path, "add", ".")
+    (loose,) = (path for path in (tmp_path / ".git/objects").glob("??/*"))
+    whole = loose.read_bytes()
+    loose.chmod(0o644)
+    for content in (b"", whole[:-3], b"x\x9c" + whole):
+        loose.write_bytes(content)
+        assert not restores(tmp_path / "a.py")
+    loose.write_bytes(whole)
+    assert restores(tmp_path / "a.py")
+
+
+def test_the_index_of_another_working_tree_restores_nothing_here(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        (folder / "a.py").write_bytes(b"x = 1\n")
+    git(here, "init", "-q")
+    git(here, "add", ".")
+    git(here, "config", "core.worktree", "../../there")
+    with pytest.raises(UnreadableIndex, match="another working tree"):
+        find_repository(here)
+    git(here, "config", "core.worktree", str(here))
+    assert restores(here / "a.py")
+
+
 def test_odd_git_files(tmp_path: Path) -> None:
     for content in (
         b"gitdir: \0",

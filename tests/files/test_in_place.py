@@ -181,7 +181,11 @@ def test_a_planted_journal_writes_nothing_outside(tree: Path, path: str) -> None
     assert victim.read_bytes() == b"precious"
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', '{"entries": [{}]}', "\xff"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"format": 1}', '{"entries": [{}]}', "\xff", "[" * 100_000],
+    ids=lambda text: text[:20],
+)
 def test_a_damaged_journal_is_refused(tree: Path, text: str) -> None:
     (tree / JOURNAL).mkdir()
     (tree / JOURNAL / "journal.json").write_text(text)

@@ -27,7 +27,7 @@ def _stable_order(input, ordered, dim, descending):
     ordered = sign * ops.stop_gradient(ordered).swapaxes(dim, -1).astype(mindspore.float64)
     # The place of the value, then the element's own: numbers of which no two are equal.
     rank = ops.searchsorted(ordered, lanes) * size + ops.arange(size)
-    order = ops.sort(rank.astype(mindspore.float64))[1]
+    order = ops.sort(rank)[1]
     return order.astype(mindspore.int64).swapaxes(dim, -1)
 
 
@@ -136,7 +136,8 @@ def repeat_interleave(input, repeats, dim=None, output_size=None):
     """torch's repeat_interleave with as many repeats for each element as a tensor says."""
     if dim is None:
         input, dim = input.reshape((-1,)), 0
-    ends = ops.cumsum(repeats.broadcast_to((input.shape[dim],)).astype(mindspore.int64), 0)
+    counts = repeats.broadcast_to((input.shape[dim],)).astype(mindspore.int32)
+    ends = ops.cumsum(counts, 0).astype(mindspore.int64)  # an Ascend adds no int64 up
     places = ops.range(mindspore.Tensor(0), ends[-1], mindspore.Tensor(1))
     return ops.gather(input, ops.searchsorted(ends, places, right=True), dim)
 

@@ -128,6 +128,26 @@ def _max_windows(input, kernel, stride, padding, ceil_mode):
     return ops.MaxPool(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
 
 
+def _max_positions(input, kernel, stride, padding, dilation, ceil_mode):
+    """Max pooling of a batch over two axes, with positions. Of floats as pooling over a depth of
+    one: the operator for two axes takes float16 alone on an Ascend.
+    """
+    if input.dtype not in _POOLED:
+        return ops.max_pool2d(
+            input, kernel, stride, padding, dilation, return_indices=True, ceil_mode=ceil_mode
+        )
+    output, indices = ops.max_pool3d(
+        input.expand_dims(2),
+        (1, *kernel),
+        stride=(1, *stride),
+        padding=(0, *padding),
+        dilation=(1, *dilation),
+        ceil_mode=ceil_mode,
+        return_indices=True,
+    )
+    return output.squeeze(2), indices.squeeze(2)
+
+
 def max_pool1d(
     input,
     kernel_size,
@@ -147,15 +167,7 @@ def max_pool1d(
     if spread == 1 and not return_indices and input.dtype in _POOLED:
         output = _max_windows(batch, window, strides, pads, ceil_mode)
         return _without_batch(output.squeeze(2), input, 1)
-    output, indices = ops.max_pool2d(
-        batch,
-        window,
-        stride=strides,
-        padding=pads,
-        dilation=(1, spread),
-        ceil_mode=ceil_mode,
-        return_indices=True,
-    )
+    output, indices = _max_positions(batch, window, strides, pads, (1, spread), ceil_mode)
     output = _without_batch(output.squeeze(2), input, 1)
     if return_indices:
         return output, _without_batch(indices.squeeze(2), input, 1).astype(mindspore.int64)
@@ -179,15 +191,7 @@ def max_pool2d(
     batch = _with_batch(input, 2)
     if spread == (1, 1) and not return_indices and input.dtype in _POOLED:
         return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input, 2)
-    output, indices = ops.max_pool2d(
-        batch,
-        kernel,
-        stride=strides,
-        padding=pads,
-        dilation=spread,
-        ceil_mode=ceil_mode,
-        return_indices=True,
-    )
+    output, indices = _max_positions(batch, kernel, strides, pads, spread, ceil_mode)
     output = _without_batch(output, input, 2)
     if return_indices:
         return output, _without_batch(indices, input, 2).astype(mindspore.int64)

@@ -59,7 +59,7 @@ def matrix_exp(input):
     """torch's matrix_exp by scaling and squaring, in float64 for the sake of the squarings."""
     halvings = 10
     scaled = input.astype(mindspore.float64) / 2**halvings
-    result = ops.eye(input.shape[-1], input.shape[-1], mindspore.float64) + scaled
+    result = ops.eye(input.shape[-1], input.shape[-1], mindspore.float32) + scaled
     term = scaled
     for i in range(2, 13):
         term = ops.matmul(term, scaled) / i
