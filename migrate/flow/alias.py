@@ -195,7 +195,7 @@ class Aliases:
     def _outside(self, written: Refs, place: ast.expr) -> list[Observer]:
         """Those who see it after the function has returned."""
         found: list[Observer] = []
-        for ref in written:
+        for ref in sorted(written, key=lambda ref: (ref.memory.name, ref.relation)):
             memory = ref.memory
             if ref.relation == "foreign":
                 continue

@@ -263,12 +263,22 @@ class StepPlanner:
         }:
             region = []
         if not region:
+            self._refuse_unknown()
             raise Refusal(
                 "the statements that compute the loss are not in the same block as backward()",
                 "compute the loss and call backward() side by side",
                 "MS408",
             )
         return region, deferred
+
+    def _refuse_unknown(self) -> None:
+        names = self.slicer.unknown_callees(self.backward.block)
+        if names:
+            raise Refusal(
+                f"nothing is known of {', '.join(names)}: a network, or a function of data",
+                f"annotate what is passed in: `{names[0]}: nn.Module`",
+                "MS408",
+            )
 
     def _check_region(self, region: list[ast.stmt]) -> None:
         if any(leaves(statement) for statement in region):

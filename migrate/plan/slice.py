@@ -15,6 +15,7 @@ from migrate.flow.region import region_inputs, surely_binds
 from migrate.pipeline.context import Context
 from migrate.plan.find import Backward, Calls
 from migrate.resolve.members import is_module_value
+from migrate.resolve.values import UNKNOWN
 
 
 def around(body: list[ast.stmt], backward: Backward) -> tuple[list[ast.stmt], int, ast.If | None]:
@@ -52,6 +53,19 @@ class Slicer:
         region = self._with_parameters(block, chain)
         region |= {i for i in chain if i not in region and self._starts(i, block, region, at)}
         return [block[i] for i in sorted(region)], self._deferred(block, region, at)
+
+    def unknown_callees(self, block: list[ast.stmt]) -> list[str]:
+        """Names that the loss is computed by, and of which nothing is known."""
+        chain = self._chain(block, block.index(self.backward.statement))
+        called = [
+            node.func.id
+            for part in [*(block[i] for i in chain), self.backward.bare]
+            for node in ast.walk(part)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and self.context.type(node.func) is UNKNOWN
+        ]
+        return list(dict.fromkeys(called))
 
     def _chain(self, block: list[ast.stmt], at: int) -> list[int]:
         """Backwards from the loss: every statement that changes what is needed behind it."""

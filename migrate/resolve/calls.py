@@ -14,6 +14,7 @@ from migrate.resolve.hierarchy import is_module
 from migrate.resolve.image_results import image_result
 from migrate.resolve.members import class_is_module
 from migrate.resolve.numpy_results import numpy_result
+from migrate.resolve.tensor_evidence import tensor_arguments
 from migrate.resolve.types import from_word, item_of, named_instance
 from migrate.resolve.unpacking import spread_out
 from migrate.resolve.values import (
@@ -328,9 +329,9 @@ class Calls(Expressions):
             self._believe_layer(node.args[0])
         result = _returned(entry, node, values, keywords)
         # functools.partial passes its arguments on: then they do not stand where node's do.
-        own = bool(values) and len(values) == len(node.args)
-        if own and values[0] is UNKNOWN and _takes_tensor_first(entry):
-            self.believe(node.args[0], TENSOR)
+        if len(values) == len(node.args):
+            for argument in tensor_arguments(node, entry):
+                self.believe(argument, TENSOR)
         return result
 
     def _container(self, name: str, node: ast.Call, values: list[Value]) -> Container:
@@ -365,12 +366,6 @@ def _returned(
         result = join(result, given)
     made_to_be_trained = result is TENSOR and _is_true(keywords.get("requires_grad"))
     return PARAMETER if made_to_be_trained else result
-
-
-def _takes_tensor_first(entry: Entry) -> bool:
-    signature = entry.main.signature
-    parameters = signature.parameters if signature is not None else ()
-    return bool(parameters) and parameters[0].name == "input"
 
 
 def _is_static(function: ProjectFunction) -> bool:

@@ -11,6 +11,7 @@ from migrate.resolve.arithmetic import arithmetic
 from migrate.resolve.class_tests import SEVERAL
 from migrate.resolve.membership_tests import listing_module, tested_api
 from migrate.resolve.numpy_results import is_numpy
+from migrate.resolve.tensor_evidence import sized
 from migrate.resolve.types import item_of
 from migrate.resolve.unknown_members import UnknownMembers
 from migrate.resolve.unpacking import with_spread
@@ -260,7 +261,14 @@ class Expressions(UnknownMembers):
         self._children(node)
         return UNKNOWN
 
+    def _believe_sized(self, node: ast.expr) -> None:
+        """`b, c = x.size()`: only a tensor's size has items."""
+        for tensor in sized(node):
+            self.believe(tensor, TENSOR)
+
     def _subscript(self, node: ast.Subscript) -> Value:
+        if isinstance(node.slice, ast.Constant | ast.UnaryOp):
+            self._believe_sized(node.value)
         owner = self.evaluate(node.value)
         if isinstance(owner, External) and owner.name.partition(".")[0] in _GENERIC_ROOTS:
             # A type alias: Outputs = Dict[str, Tensor]

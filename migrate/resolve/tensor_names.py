@@ -18,6 +18,8 @@ def says_tensor(call: ast.Call) -> bool:
         return len(call.args) == 1
     if name in _WITHOUT_ARGUMENTS:
         return not call.args and not call.keywords
+    if name == "argsort" and any(keyword.arg == "descending" for keyword in call.keywords):
+        return True
     return any(keyword.arg in _KEYWORDS for keyword in call.keywords)
 
 

@@ -233,3 +233,20 @@ def test_a_value_of_a_branch_that_was_not_taken_goes_in(port) -> None:
     """
     ).text
     assert "def forward_step(i, x, h, y):" in text or "def forward_step(i, h, x, y):" in text
+
+
+def test_what_is_not_known_to_be_a_network_is_named(port) -> None:
+    """Callers are not in view, and `g` may be a network or prepare the data."""
+    source = (
+        HEAD
+        + """
+    def train(g, opt: torch.optim.Optimizer, z: torch.Tensor):
+        opt.zero_grad()
+        loss = F.relu(g(z)).mean()
+        loss.backward()
+        opt.step()
+    """
+    )
+    (finding,) = port(source).findings
+    assert finding.code == "MS408" and "nothing is known of g" in finding.message
+    assert not port(source.replace("(g,", "(g: nn.Module,")).findings

@@ -80,3 +80,23 @@ def test_what_nobody_sees_is_not(port, lines: tuple[str, ...]) -> None:
 )
 def test_a_function_that_fills_its_argument_changes_it(port, head, lines, wanted) -> None:
     assert wanted in port(f"import torch\n\n\n{head}\n    {lines}\n").text
+
+
+def test_a_part_of_a_parameter_is_written_in_place(port) -> None:
+    """The forget gate's bias: item assignment changes the Parameter itself."""
+    result = port(
+        """
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rnn = nn.LSTM(4, 8)
+                for name, p in self.named_parameters():
+                    if "bias" in name:
+                        n = p.size(0)
+                        p.data[n // 4 : n // 2].fill_(1.0)
+        """
+    )
+    assert not result.findings
+    assert "p[n // 4 : n // 2] = ops.full_like(p[n // 4 : n // 2], 1.0)" in result.text

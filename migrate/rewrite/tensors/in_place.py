@@ -19,7 +19,7 @@ from typing import Literal
 from migrate.flow.alias import Observer
 from migrate.flow.answer import Answer
 from migrate.pipeline.context import Context
-from migrate.resolve.values import Instance, ProjectClass, is_tensor, options_of
+from migrate.resolve.values import PARAMETER, Instance, ProjectClass, is_tensor, options_of
 from migrate.rewrite.tensors.write_back import write_back
 
 
@@ -41,6 +41,9 @@ def in_place_form(place: ast.expr, context: Context, *, compiled: bool) -> Form:
     """The form for a change of `place`, an expression of the file in hand."""
     flow = context.flow.around(place)
     observers = flow.aliases.observers(place) if flow is not None else []
+    if not compiled and _is_part_of_parameter(place, context):
+        # `p[:n] = 1` writes into the Parameter, whoever holds it; only views are copies.
+        observers = [o for o in observers if o.kind == "name" and o.relation != "same"]
     if not observers:
         return REBIND
     if compiled:
@@ -56,6 +59,15 @@ def in_place_form(place: ast.expr, context: Context, *, compiled: bool) -> Form:
     if differentiated is Answer.YES or (differentiated is Answer.UNKNOWN and named):
         return _functional(observers, place, context)
     return THROUGH
+
+
+def _is_part_of_parameter(place: ast.expr, context: Context) -> bool:
+    """`p.data[:n]`, where p is a Parameter."""
+    root = place
+    while isinstance(root, ast.Subscript) or getattr(root, "attr", "") == "data":
+        assert isinstance(root, ast.Subscript | ast.Attribute)
+        root = root.value
+    return isinstance(place, ast.Subscript) and context.type(root) is PARAMETER
 
 
 def is_differentiated(place: ast.expr, context: Context) -> Answer:
