@@ -135,6 +135,8 @@ class Project:
         if os.path.basename(root) in _INSTALLED and top not in self._roots.get(root, ()):
             return None
         stem = f"{root}{os.sep}{module.replace('.', os.sep)}"
+        if not self.scans.may_hold(stem):
+            return None
         for candidate in (f"{stem}{os.sep}__init__.py", f"{stem}.py"):
             if os.path.isfile(candidate):
                 known = self._by_path.get(os.path.realpath(candidate))

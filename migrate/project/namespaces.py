@@ -86,15 +86,18 @@ def _imported(
         top = module.partition(".")[0]
         for base in roots:
             if top in scans.members(base):
-                yield from _target(base, module)
-                inside = os.path.relpath(folder, base).split(os.sep)
-                if inside[0] == top and not is_script:
+                yield from _target(base, module, scans)
+                own = os.path.join(base, top)
+                if not is_script and (folder == own or folder.startswith(own + os.sep)):
+                    inside = os.path.relpath(folder, base).split(os.sep)
                     yield path, Place(base, ".".join(inside))  # it names its own folder
                 break
 
 
-def _target(base: str, module: str) -> Iterator[tuple[str, Place]]:
+def _target(base: str, module: str, scans: Scans) -> Iterator[tuple[str, Place]]:
     stem = os.path.join(base, *module.split("."))
+    if not scans.may_hold(stem):
+        return
     if os.path.isfile(f"{stem}.py"):
         yield f"{stem}.py", Place(base, module.rpartition(".")[0])
     elif os.path.isfile(initial := os.path.join(stem, "__init__.py")):

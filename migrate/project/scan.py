@@ -38,6 +38,11 @@ class Scans:
             found = self._files[path] = _scan(path)
         return found
 
+    def may_hold(self, stem: str) -> bool:
+        """Whether there may be a module at a path without its ending; folders are listed once."""
+        folder, name = os.path.split(stem)
+        return name in self.members(folder)
+
     def members(self, folder: str) -> frozenset[str]:
         """What can be imported from a folder, by name."""
         found = self._folders.get(folder)

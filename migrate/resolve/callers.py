@@ -29,6 +29,9 @@ class Callers:
     def __init__(self, modules: Modules, look_at: Callable[[SourceFile, str], Look]) -> None:
         self._modules = modules
         self._look_at = look_at
+        # Those that are only imported are not looked at for their calls: a library of a thousand
+        # files would be interpreted for the sake of one.
+        self._asked = frozenset(modules.project.files)
         self._recorded: dict[tuple[str, int], Hints] = {}
         self._waiting: dict[str, Look] = {}
         self._lines = 0
@@ -54,9 +57,9 @@ class Callers:
     def _hints(self, source: SourceFile, rounds: int) -> Hints:
         found: Hints = {}
         path = str(source.path)
-        for importer in self._modules.project.imports.importers(source)[:_MOST_IMPORTERS]:
-            if importer is source or importer.notebook:
-                continue
+        importers = self._modules.project.imports.importers(source)
+        others = [i for i in importers if i in self._asked and i is not source and not i.notebook]
+        for importer in others[:_MOST_IMPORTERS]:
             for key, hints in self._calls_of(importer, rounds).items():
                 if key[0] == path:
                     known = found.setdefault(key, {})
