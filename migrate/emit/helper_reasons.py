@@ -58,24 +58,24 @@ def reasons_of(text: str, helpers: Iterable[str]) -> dict[str, str]:
 def _handed_on(tree: ast.Module) -> set[str]:
     """Helpers that are values: neither called, nor a base, a test's class or an annotation."""
     modules = {HELPERS, f"ms_{HELPERS}", helper_alias(tree)}
-    elsewhere: set[int] = set()
+    elsewhere: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            elsewhere.add(id(node.func))
+            elsewhere.add(node.func)
             if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
-                elsewhere |= {id(part) for argument in node.args for part in ast.walk(argument)}
+                elsewhere |= {part for argument in node.args for part in ast.walk(argument)}
         elif isinstance(node, ast.ClassDef):
-            elsewhere |= {id(base) for base in node.bases}
+            elsewhere |= set(node.bases)
         elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
-            elsewhere |= {id(part) for part in ast.walk(node.annotation)}
+            elsewhere |= set(ast.walk(node.annotation))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             read = [*node.decorator_list, *([node.returns] if node.returns else [])]
-            elsewhere |= {id(part) for one in read for part in ast.walk(one)}
+            elsewhere |= {part for one in read for part in ast.walk(one)}
     return {
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
-        and id(node) not in elsewhere
+        and node not in elsewhere
         and isinstance(node.value, ast.Name)
         and node.value.id in modules
     }

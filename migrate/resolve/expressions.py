@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from migrate.resolve.annotations import annotated, quoted_expression
 from migrate.resolve.arithmetic import arithmetic
 from migrate.resolve.class_tests import SEVERAL
+from migrate.resolve.items import item_at
 from migrate.resolve.membership_tests import listing_module, tested_api
 from migrate.resolve.numpy_results import is_numpy
 from migrate.resolve.tensor_evidence import sized
@@ -18,14 +19,11 @@ from migrate.resolve.unpacking import with_spread
 from migrate.resolve.values import (
     BOOL,
     FOREIGN,
-    MODULE,
     NONE,
-    PARAMETER,
     STR,
     TENSOR,
     UNKNOWN,
     ClassOf,
-    Container,
     External,
     Instance,
     Known,
@@ -279,34 +277,10 @@ class Expressions(UnknownMembers):
         if owner is FOREIGN:
             return FOREIGN
         result: Value = UNKNOWN
+        sliced = isinstance(node.slice, ast.Slice)
         for option in options_of(owner):
-            if isinstance(option, TupleOf):
-                if (
-                    isinstance(key, Known)
-                    and isinstance(key.value, int)
-                    and -len(option.items) <= key.value < len(option.items)
-                ):
-                    result = join(result, option.items[key.value])
-                else:
-                    result = join(
-                        result, option if isinstance(node.slice, ast.Slice) else item_of(option)
-                    )
-            elif isinstance(option, ListOf):
-                result = join(result, option if isinstance(node.slice, ast.Slice) else option.item)
-            elif isinstance(option, Instance):
-                sliced_container = option.cls in ("torch.nn.Sequential", "torch.nn.ModuleList")
-                if sliced_container and isinstance(node.slice, ast.Slice):
-                    result = join(result, option)
-                elif isinstance(option, Container):
-                    held = option.get(str(key.value)) if isinstance(key, Known) else option.item
-                    result = join(result, MODULE if held is UNKNOWN else held)
-                elif option.cls == "torch.nn.ModuleDict":
-                    result = join(result, MODULE)
-                elif option.cls == "torch.optim.ParamGroup":
-                    if isinstance(key, Known) and key.value == "params":
-                        result = join(result, ListOf(PARAMETER))
-                else:
-                    result = join(result, item_of(option))
+            found = item_at(option, key, sliced)
+            result = join(result, found) if found is not None else result
         return result
 
     def _starred(self, node: ast.Starred) -> Value:

@@ -76,13 +76,12 @@ def gives_tensors_too(seen: Value, joined: Value) -> bool:
     return not any(map(is_tensor, options_of(seen))) and any(map(is_tensor, options_of(joined)))
 
 
-def _called(value: Value) -> set[int | str]:
+def _called(value: Value) -> set[Value | str]:
     """The classes and functions of the program that a value may be, to be told apart."""
-    return {
-        option.cls if isinstance(option.cls, str) else id(option.cls)
-        for option in options_of(value)
-        if isinstance(option, Instance) and not is_tensor(option)
-    } | {id(option) for option in options_of(value) if isinstance(option, ProjectFunction)}
+    options = options_of(value)
+    instances = [one for one in options if isinstance(one, Instance) and not is_tensor(one)]
+    functions = [one for one in options if isinstance(one, ProjectFunction)]
+    return {one.cls for one in instances} | set(functions)
 
 
 def _root(function: ast.expr) -> str:

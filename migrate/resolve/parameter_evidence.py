@@ -33,10 +33,10 @@ def without_tensors(value: Value) -> Value:
 def _members(node: ast.AST) -> dict[str, set[tuple[str, bool]]]:
     """The members read of each name, and whether they are called."""
     found: dict[str, set[tuple[str, bool]]] = {}
-    called = {id(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+    called = {one.func for one in ast.walk(node) if isinstance(one, ast.Call)}
     for one in ast.walk(node):
         if not isinstance(one, ast.Attribute) or not isinstance(one.ctx, ast.Load):
             continue
         if isinstance(one.value, ast.Name):
-            found.setdefault(one.value.id, set()).add((one.attr, id(one) in called))
+            found.setdefault(one.value.id, set()).add((one.attr, one in called))
     return found

@@ -11,6 +11,7 @@ from tests.structure.measure import (
     backward_imports,
     functions,
     longest_chain,
+    sources,
     two_way_pairs,
 )
 
@@ -32,6 +33,12 @@ def test_functions_are_small() -> None:
     found = functions()
     assert [one for one in found if one.complexity > 25] == []
     assert mean(one.complexity for one in found) < 5
+    assert mean(one.complexity for one in functions(templates=False)) < 5
+
+
+def test_files_hold_one_idea_each() -> None:
+    lengths = {path.name: path.read_text(encoding="utf-8").count("\n") for path in sources()}
+    assert {name: lines for name, lines in lengths.items() if lines > 400} == {}
 
 
 def test_classes_do_not_form_chains() -> None:

@@ -111,6 +111,15 @@ class ReferenceForms(FileAccess):
             for other in (nodes_of(scope.tree, ast.Attribute) if scope else ())
         )
 
+    def _stays(self, usage: Usage, entry: Entry) -> bool:
+        """Members that what the class derives from has, or that the helpers give it."""
+        return (
+            (not entry.main.portable and self._is_inherited(usage))
+            or (usage.api == "torch.Tensor.grad" and self._keeps_gradient(usage.node))
+            or (usage.api == f"{OPTIMIZER}.state" and self._is_own_optimizer(usage.node))
+            or (self.spelling.mint and self._names.is_mint_class(entry.torch.rpartition(".")[0]))
+        )
+
     def _member(
         self,
         usage: Usage,
@@ -121,15 +130,9 @@ class ReferenceForms(FileAccess):
         main = entry.main
         if usage.node in self._replaced_later:
             return cst.Call(func=cst.Attribute(value=atomic(receiver), attr=cst.Name("copy")))
-        if not main.portable and self._is_inherited(usage):
-            return node
-        if usage.api == "torch.Tensor.grad" and self._keeps_gradient(usage.node):
-            return node
         if usage.node in self._recompute_tests:
             return expression("self.training")
-        if usage.api == f"{OPTIMIZER}.state" and self._is_own_optimizer(usage.node):
-            return node
-        if self.spelling.mint and self._names.is_mint_class(entry.torch.rpartition(".")[0]):
+        if self._stays(usage, entry):
             return node
         if main.emit and entry.kind == "method":
             if self._is_given_here(usage.node):
