@@ -16,6 +16,7 @@ _MODULES = (
         "from mindspore.experimental.optim import lr_scheduler",
     ),
     ("mindspore.experimental.optim", "optim", "from mindspore.experimental import optim"),
+    ("mindspore.dataset.dataloader", "dataloader", "from mindspore.dataset import dataloader"),
     ("mindspore.dataset.transforms", "transforms", "from mindspore.dataset import transforms"),
     ("mindspore.dataset.vision", "vision", "from mindspore.dataset import vision"),
     ("mindspore.dataset", "ds", "import mindspore.dataset as ds"),

@@ -12,7 +12,7 @@ from typing import Any
 from migrate.table import cache
 from migrate.table.build import TableError, build_entries
 from migrate.table.devices import Devices
-from migrate.table.entry import VERSIONS, Entry
+from migrate.table.entry import VERSIONS, Entry, version_key
 from migrate.table.mint import MintNames
 from migrate.table.packages import Packages
 
@@ -25,8 +25,9 @@ DEVICES = "platforms"
 PACKAGES = "packages"
 # Files of rows that take the place of the usual ones in some programs: those that look for NaN,
 # which some kernels swallow, those whose logits may be infinite, and those that look at the batches
-# that a norm has counted.
-NAN, INFINITE, BATCH_COUNTS = VARIANTS = ("nan", "infinite", "batch_counts")
+# that a norm has counted. The last are for releases before the one that brought a DataLoader.
+NAN, INFINITE, BATCH_COUNTS, EARLIER = VARIANTS = ("nan", "infinite", "batch_counts", "earlier")
+_EARLIER_THAN = "2.10"
 
 
 class Table:
@@ -51,6 +52,9 @@ class Table:
         self.cached = self.folder == bundled if cached is None else cached
         self.version = "" if version == VERSIONS[-1] else version
         self.variants = variants
+        if self.version and version_key(self.version) < version_key(_EARLIER_THAN):
+            there = EARLIER not in variants and (self.folder / f"{EARLIER}.toml").is_file()
+            self.variants = (EARLIER, *variants) if there else variants
         self._namespaces: dict[str, Mapping[str, Entry]] = {}
         self._answers: dict[str, Entry | None] = {}
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import runpy
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -91,13 +93,50 @@ def configure(options: argparse.Namespace) -> None:
             # What mindspore.data_sink says; better before the data is read than after.
             reason = "Data sinking supports ascend or gpu device target, but device target is CPU."
             raise SystemExit(f"launch.py: --dataset_sink: {reason}")
-        os.environ["MS_MIGRATE_DATASET_SINK"] = "1"
+        os.environ["MS_MIGRATE_DATASET_SINK"] = "1"  # for loaders before MindSpore 2.10
+        sink_batches()
     graph = options.mode == "graph"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
     if options.jit_level is not None:
         mindspore.set_context(jit_config={"jit_level": options.jit_level})
     if options.all_reduce_fusion is not None:
         mindspore.set_auto_parallel_context(all_reduce_fusion_config=options.all_reduce_fusion)
+
+
+def sink_batches() -> None:
+    """Let batches of Tensors come through the device's queue, filled ahead of the steps."""
+    import mindspore
+    import mindspore.dataset as ds
+
+    try:
+        from mindspore.dataset import dataloader
+    except ImportError:  # before MindSpore 2.10
+        return
+    plain = dataloader.DataLoader.__iter__
+
+    def columns(*values: object) -> object:
+        return values
+
+    def sunk(loader: dataloader.DataLoader) -> Iterator[object]:
+        batches = plain(loader)
+        first = next(batches, None)
+        if first is None:
+            return
+        if not isinstance(first, list | tuple) or not all(
+            isinstance(value, mindspore.Tensor) for value in first
+        ):
+            raise SystemExit("launch.py: --dataset_sink takes batches that are lists of Tensors")
+
+        def rows() -> Iterator[tuple[object, ...]]:
+            for batch in itertools.chain([first], batches):
+                yield tuple(value.asnumpy() for value in batch)
+
+        names = [f"column_{number}" for number in range(len(first))]
+        fetch = mindspore.data_sink(columns, ds.GeneratorDataset(rows, names, shuffle=False))
+        for _ in range(len(loader)):
+            yield list(fetch())
+
+    dataloader.DataLoader.__iter__ = sunk
 
 
 def profiled(folder: str | None) -> contextlib.AbstractContextManager[object]:

@@ -84,6 +84,11 @@ def test_weights_metadata_and_layer_getter(run_in_worker):
 
 def test_loader_gives_torchs_batches(run_in_worker):
     answers = answer(run_in_worker, "training_checks.loader_agreement")
+    assert len(answers) == 14 and all(answers.values()), answers
+
+
+def test_loader_of_earlier_releases_gives_torchs_batches(run_in_worker):
+    answers = answer(run_in_worker, "training_checks.threaded_loader_agreement")
     assert len(answers) == 8 and all(answers.values()), answers
 
 

@@ -354,3 +354,15 @@ def test_only_releases_that_were_read_can_be_asked_for(program, capsys):
     with pytest.raises(SystemExit):
         main(["analyze", str(program), "--ms-version", "2.6"])
     assert "2.7" in capsys.readouterr().err
+
+
+def test_data_loading_before_mindspore_had_a_loader():
+    """Rows of earlier.toml take the place of those that need the later release."""
+    row = "torch.utils.data.DataLoader"
+    assert Table().get(row).main.helper == "DataLoader"
+    for version in VERSIONS[:-1]:
+        table = Table(version=version)
+        assert table.get(row).main.helper == "ThreadedDataLoader"
+        assert not helper_problems("ThreadedDataLoader", version)
+        assert table.get("torch.utils.data.get_worker_info").main.emit == "None"
+    assert helper_problems("DataLoader", VERSIONS[-2])

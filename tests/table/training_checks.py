@@ -191,12 +191,26 @@ def resumed_optimizers(*names):
 
 
 def loader_agreement():
+    from migrate.emit.helpers.data_loader import DataLoader
+    from migrate.emit.helpers.data_sets import IterableDataset
+
+    return batch_agreement(DataLoader) | worker_agreement(DataLoader, IterableDataset)
+
+
+def threaded_loader_agreement():
+    """In a process of its own: MindSpore ends one that has both workers and a pipeline."""
+    from migrate.emit.helpers.data_threads import ThreadedDataLoader
+
+    return batch_agreement(ThreadedDataLoader)
+
+
+def batch_agreement(loader_class):
     import numpy as np
     import torch
     import torch.utils.data as theirs
     from mindspore import Tensor
 
-    from migrate.emit.helpers import data_distributed, data_loader, data_sets
+    from migrate.emit.helpers import data_distributed, data_sets
 
     x, y = np.arange(40, dtype=np.float32).reshape(10, 2, 2), np.arange(10)
     reference = theirs.TensorDataset(torch.tensor(x), torch.tensor(y))
@@ -207,7 +221,8 @@ def loader_agreement():
             return 7
 
         def __getitem__(self, index):
-            return {"x": np.full(2, index, np.float32), "y": (index, str(index))}
+            scalars = [np.float64(index), np.int32(index), np.bool_(index), np.float16(index)]
+            return {"x": np.full(2, index, np.float32), "y": (index, str(index)), "z": scalars}
 
     def same(a, b):
         if isinstance(a, dict):
@@ -220,17 +235,76 @@ def loader_agreement():
 
     answers = {}
     for options in ({"batch_size": 3}, {"batch_size": 4, "drop_last": True}, {"batch_size": None}):
-        loader = data_loader.DataLoader(dataset, num_workers=2, **options)
         expected = list(theirs.DataLoader(reference, **options))
+        loader = loader_class(dataset, num_workers=2, **options)
         answers[str(options)] = len(loader) == len(expected) and same(expected, list(loader))
-    found = list(data_loader.DataLoader(Records(), 3))
+    found = list(loader_class(Records(), 3))
     answers["dicts and text"] = same(list(theirs.DataLoader(Records(), 3)), found)
-    seen = [b[1].asnumpy() for b in data_loader.DataLoader(dataset, 4, shuffle=True)]
+    seen = [b[1].asnumpy() for b in loader_class(dataset, 4, shuffle=True)]
     answers["shuffle"] = sorted(np.concatenate(seen)) == list(range(10))
     for rank in range(3):
         ours = data_distributed.DistributedSampler(range(10), 3, rank, shuffle=False)
         expected = theirs.DistributedSampler(range(10), 3, rank, shuffle=False)
         answers[f"rank {rank}"] = list(ours) == list(expected)
+    return answers
+
+
+def worker_agreement(loader, iterable):
+    """Worker processes, after operators have run: seeds, errors, read counts, worker info."""
+    import random
+
+    import mindspore
+    import numpy as np
+    from mindspore import Tensor
+    from mindspore.dataset.dataloader import get_worker_info
+
+    (Tensor(np.ones((8, 8), np.float32)) @ Tensor(np.ones((8, 8), np.float32))).asnumpy()
+    reads = mindspore.multiprocessing.Value("i", 0)
+
+    class Drawn:
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            with reads.get_lock():
+                reads.value += 1
+            return np.float64(random.random()) + np.float64(np.random.rand()), index
+
+    class Split(iterable):
+        end = 0
+
+        def __iter__(self):
+            info = get_worker_info()
+            return iter(range(info.id, self.end, info.num_workers))
+
+    def begin(worker):
+        get_worker_info().dataset.end = 6
+
+    class Broken(Drawn):
+        def __getitem__(self, index):
+            raise KeyError("no such sample")
+
+    def epoch(seed, drawn):
+        mindspore.set_seed(seed)
+        return [np.concatenate([b.asnumpy().ravel() for b in batch]).tolist() for batch in drawn]
+
+    drawn = loader(Drawn(), 2, shuffle=True, num_workers=2)
+    first, count = epoch(1, drawn), reads.value
+    plain = loader(Drawn(), 2, shuffle=True)
+    streamed = loader(Split(), 2, num_workers=2, worker_init_fn=begin)
+    answers = {
+        "every sample is read once": count == 8,
+        "a seed set before an epoch counts": first == epoch(1, drawn) != epoch(2, drawn),
+        "and in one process": epoch(1, plain) == epoch(1, plain) != epoch(2, plain),
+        "workers divide a stream": sorted(int(n) for b in streamed for n in b.asnumpy())
+        == list(range(6)),
+    }
+    try:
+        list(loader(Broken(), 2, num_workers=1))
+    except RuntimeError as error:
+        answers["an error names its cause"] = "no such sample" in str(error)
+    plain.batch_sampler = [[3, 4]]
+    answers["a sampler put in place counts"] = [b[1].asnumpy().tolist() for b in plain] == [[3, 4]]
     return answers
 
 

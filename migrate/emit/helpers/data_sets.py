@@ -4,6 +4,8 @@ import bisect
 import itertools
 import math
 
+import numpy as np
+
 from migrate.emit.helpers.data_generator import draws_of
 
 
@@ -35,6 +37,7 @@ class TensorDataset(Dataset):
         self.tensors = tensors
 
     def __getitem__(self, index):
+        index = int(index) if isinstance(index, np.integer) else index  # as folds are cut by numpy
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self):
