@@ -17,7 +17,7 @@ quietly = echo "make: $(1)"; $(PIP) $(2) > $(VENV)/pip.log 2>&1 || \
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test lint format zoo zoo-ascend hunt verify bench structure runtime snapshot metamorphic fuzz limits \
-  mutation coverage flagship docs clean
+  mutation coverage flagship imports docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,8 +65,12 @@ zoo-ascend: $(STAMP) ## preflight a step of each of torchvision's models, withou
 hunt: $(STAMP) ## run the idioms in torch, PyNative and Graph mode and compare (long)
 	@$(BIN)/python -m tests.hunt --jobs $(JOBS) --write
 
+# A run that was stopped goes on with: make flagship FLAGSHIP=--missing
 flagship: $(STAMP) ## run five training programs in every setting beside torch, and write docs/results/flagship.md (long)
-	@$(BIN)/python -m tests.training.flagship_matrix --write
+	@nice $(BIN)/python -m tests.training.flagship_matrix --write $(FLAGSHIP)
+
+imports: $(STAMP) ## import every ported corpus where there is no torch (long)
+	@nice $(BIN)/python -m tests.port.without_torch
 
 verify: $(STAMP) ## run the mapping rows against torch's operator databases (long)
 	@test -e migrate/verify || { echo "make: verify is not in this version yet"; exit 2; }

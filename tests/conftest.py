@@ -47,7 +47,7 @@ class WorkerFailed(AssertionError):
 
 @pytest.fixture
 def run_in_worker(tmp_path: Path) -> Callable[..., Any]:
-    """Give `run(code, *arguments, timeout=120, env=None, **named)`: it runs in a new interpreter.
+    """Give `run(code, *arguments, timeout=600, env=None, **named)`: it runs in a new interpreter.
 
     `code` is a function that needs nothing from its module (imports go inside), called with the
     arguments, or source text that leaves its answer in a variable called `result`. Arguments and
@@ -58,7 +58,7 @@ def run_in_worker(tmp_path: Path) -> Callable[..., Any]:
     def run(
         code: Callable[..., Any] | str,
         *arguments: Any,
-        timeout: float = 120,
+        timeout: float = 600,
         env: Mapping[str, str] | None = None,
         **named: Any,
     ) -> Any:

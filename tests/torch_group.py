@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-LIMIT = 150  # seconds after which a group that cannot form is given up
+LIMIT = 900  # seconds: a group that cannot form ends, one on a busy machine does not
 TRIES = 3
 # A port is free when it is asked for and may be another program's when the group binds it.
 PORT_TAKEN = ("EADDRINUSE", "Address already in use", "address already in use")

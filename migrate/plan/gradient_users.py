@@ -96,7 +96,7 @@ _WORDS = ("backward", "step", "zero_grad", "clip_grad_norm_", "clip_grad_value_"
 
 
 def gradients_cross_functions(project: Project) -> bool:
-    """A function of the program steps or clips with gradients that another one has computed."""
+    """A function of the program steps, clips or clears gradients that another one computes."""
     return _crossing(tuple(project.files))
 
 
@@ -104,13 +104,16 @@ def gradients_cross_functions(project: Project) -> bool:
 def _crossing(files: tuple[SourceFile, ...]) -> bool:
     apart = False
     trains = False
+    clears = leaves = False  # zero_grad() in one function, backward() without it in another
     for called in _called_together(files):
         backward = "backward" in called
         trains |= backward
+        clears |= "zero_grad" in called and not backward
+        leaves |= backward and "zero_grad" not in called
         clips = any(word.startswith("clip_grad_") for word in called)
         apart |= not backward and (clips or called.get("step", False))
         apart |= called.get("set_to_none=False", False)
-    return apart and trains
+    return (apart and trains) or (clears and leaves)
 
 
 def _called_together(files: tuple[SourceFile, ...]) -> Iterator[dict[str, bool]]:

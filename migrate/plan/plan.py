@@ -233,11 +233,18 @@ class StepPlanner:
         if self.backward.call.args:
             raise Refusal("backward(gradient) starts from another gradient than one", "", "MS408")
         for keyword in self.backward.call.keywords:
-            if keyword.arg != "retain_graph":
-                raise Refusal(
-                    f"backward({keyword.arg}=...) has no counterpart",
-                    "multiply the loss by that gradient and sum it",
-                )
+            absent = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+            if keyword.arg == "retain_graph" or absent:
+                continue
+            steps = {
+                "create_graph": "leave it out where no gradient of a gradient is taken",
+                "gradient": "multiply the loss by that gradient and sum it",
+            }
+            raise Refusal(
+                f"backward({keyword.arg}=...) has no counterpart",
+                steps.get(keyword.arg or "", ""),
+                "MS306",
+            )
 
     def _is_unused(self) -> bool:
         """Nobody uses these gradients; without an optimizer there must be a reason."""

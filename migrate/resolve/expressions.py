@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from migrate.resolve.annotations import annotated, quoted_expression
 from migrate.resolve.arithmetic import arithmetic
 from migrate.resolve.class_tests import SEVERAL
+from migrate.resolve.held_modules import modules_in, one_member
 from migrate.resolve.items import item_at
 from migrate.resolve.membership_tests import listing_module, tested_api
 from migrate.resolve.numpy_results import is_numpy
@@ -121,8 +122,27 @@ class Expressions(UnknownMembers):
                 return external(f"{owner.name}.{node.attr}"), True
             if isinstance(owner, ProjectModule):
                 return self.member_of_module(owner.name, node.attr)
+            modules = modules_in(owner, self.table)
+            if modules:
+                return self._of_held_module(node, modules, form)
             return self.attribute(node, owner, form), False
         return self.evaluate(node), False
+
+    def _of_held_module(
+        self, node: ast.Attribute, modules: tuple[str, ...], form: str
+    ) -> tuple[Value, bool]:
+        """A member of a module that a value holds; direct where it is known which one is meant."""
+        member = one_member(modules, node.attr, self.table)
+        if member:
+            return external(member), True
+        members = [f"{module}.{node.attr}" for module in modules]
+        if not set(members) <= self.table.namespaces:
+            self.record(node, members[0], form, tuple(members[1:]))
+            return UNKNOWN, False
+        found: Value = external(members[0])
+        for other in members[1:]:
+            found = join(found, external(other))
+        return found, False
 
     # Literals -----------------------------------------------------------------------------------
 

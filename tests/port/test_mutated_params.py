@@ -86,3 +86,42 @@ def test_changes_outside_of_functions(port) -> None:
 def test_a_deque_is_read_as_a_list(port) -> None:
     text, _ = ported(port, "q = deque(maxlen=3)\nprint(torch.tensor(q))\n")
     assert "mindspore.tensor(list(q))" in text
+
+
+def test_a_function_that_returns_something_else_writes_to_its_callers_tensor(port) -> None:
+    """Whatever the caller knows of its argument: nothing else brings the change back."""
+    text = port(
+        """
+        import torch
+
+        class Mixup:
+            def _mix(self, x):
+                share = 0.3
+                flipped = x.flip(0).mul_(1.0 - share)
+                x.mul_(share).add_(flipped)
+                return share
+
+            def __call__(self, x, target):
+                share = self._mix(x)
+                return x, target, share
+        """
+    ).text
+    assert "helpers.set_value(x, x.mul(share).add(flipped))" in text
+
+
+def test_a_function_that_returns_the_tensor_gives_the_change_back(port) -> None:
+    ported = port(
+        """
+        import torch
+
+        def scaled(x, by):
+            x.mul_(by)
+            return x, by
+
+        def use(x, by):
+            scaled(x, by)
+            return x
+        """
+    )
+    assert "set_value" not in ported.text
+    assert [finding.code for finding in ported.findings] == ["MS403"]

@@ -231,3 +231,36 @@ def test_a_hook_on_a_computed_tensor_stays_in_front_of_the_backward_pass(port) -
         """,
     )
     assert text.index("register_hook") < text.index("helpers.backward(h.sum())")
+
+
+def test_gradients_that_one_file_clears_and_another_computes(port_files) -> None:
+    """timm's NativeScaler: backward and step in a utility, zero_grad in the loop."""
+    files = {
+        "scaler.py": """\
+        import torch
+
+        class NativeScaler:
+            def __init__(self):
+                self._scaler = torch.amp.GradScaler("cuda")
+
+            def __call__(self, loss, optimizer):
+                self._scaler.scale(loss).backward()
+                self._scaler.step(optimizer)
+                self._scaler.update()
+        """,
+        "engine.py": """\
+        import torch
+        from torch import nn
+
+        def train(model: nn.Module, loader, optimizer: torch.optim.Optimizer, scaler, every: int):
+            for number, (x, y) in enumerate(loader):
+                loss = nn.functional.cross_entropy(model(x), y)
+                scaler(loss, optimizer)
+                if (number + 1) % every == 0:
+                    optimizer.zero_grad()
+        """,
+    }
+    tree = port_files(files, "scaler.py", "engine.py")
+    texts = {str(path): ported.text for path, ported in tree.files.items()}
+    assert "helpers.ParameterGradients(optimizer.parameters).clear()" in texts["engine.py"]
+    assert "helpers.ParameterGradients(optimizer.parameters).values" in texts["scaler.py"]

@@ -27,9 +27,10 @@ def test_alias_of_a_module(check: Check) -> None:
         """\
         import torch
         N = «torch.nn»
-        layer = N.Conv2d(3, 8, 3)
+        layer = «N.Conv2d»(3, 8, 3)
         """,
         "value torch.nn",
+        "call torch.nn.Conv2d",
     )
 
 

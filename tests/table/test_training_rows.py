@@ -79,6 +79,10 @@ def test_weights_metadata_and_layer_getter(run_in_worker):
     assert len(answers) == 7 and all(answers.values()), answers
 
 
+def test_functions_that_keep_nan_have_torchs_gradients(run_in_worker):
+    largest(answer(run_in_worker, "nan_checks.gradient_differences"), 1e-5)
+
+
 # Data -------------------------------------------------------------------------------------------
 
 

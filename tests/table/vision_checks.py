@@ -232,4 +232,63 @@ def transform_differences():
         differences["order is checked"] = float("inf")
     except TypeError:
         differences["order is checked"] = 0.0
+    return differences | mixing_differences()
+
+
+def mixing_differences():
+    """AugMix's changes one by one, and batches mixed with the same draws."""
+    import random
+
+    import numpy as np
+    import torch
+    from mindspore import Tensor
+    from mindspore.dataset import vision
+    from PIL import Image
+
+    from migrate.vision_shim import ensure_torchvision
+
+    ensure_torchvision()
+    from torchvision.transforms import AugMix, InterpolationMode, v2
+    from torchvision.transforms.autoaugment import _apply_op
+
+    from migrate.emit.helpers import data_augmix, data_mixing
+
+    rng = np.random.RandomState(0)
+    image = Image.fromarray(rng.randint(0, 256, (50, 71, 3), np.uint8))
+    ours = data_augmix.AugMix(interpolation=vision.Inter.BILINEAR, fill=9)
+    differences = {}
+    for kind, (levels, signed) in AugMix()._augmentation_space(10, (50, 71)).items():
+        amount = float(levels[2]) if levels.ndim else 0.0
+        for sign in (1, -1) if signed else (1,):
+            given = (image, kind, sign * amount)
+            expected = _apply_op(*given, InterpolationMode.BILINEAR, [9.0] * 3)
+            found = np.asarray(ours._changed(*given), np.float64)
+            differences[f"{kind} {sign}"] = float(np.abs(np.asarray(expected) - found).max())
+    # A dictionary of changes, none of them stronger than torchvision's at this severity.
+    drawn = {ours._drawn((71, 50)) for _ in range(2000)}
+    space = AugMix()._augmentation_space(10, (50, 71))
+    differences["kinds"] = float({kind for kind, _ in drawn} != set(space))
+    for kind, amount in drawn:
+        levels, signed = space[kind]
+        allowed = levels[:3].tolist() if levels.ndim else [0.0]
+        nearest = min(abs((abs(amount) if signed else amount) - level) for level in allowed)
+        differences[f"strength of {kind}"] = float(nearest > 1e-4)
+    mixed = ours(image)
+    differences["mixed"] = float(mixed.size != image.size or mixed.mode != image.mode)
+    images, labels = rng.rand(4, 3, 9, 7).astype(np.float32), np.array([0, 2, 1, 3])
+    for name in ("MixUp", "CutMix"):
+        theirs = getattr(v2, name)(alpha=0.7, num_classes=4)
+        share = 0.3
+        theirs._dist.sample = lambda shape, share=share: torch.tensor([share])
+        if name == "CutMix":  # the same place
+            torch.manual_seed(1)
+            column, row = (int(torch.randint(most, (1,))) for most in (7, 9))
+            torch.manual_seed(1)
+            random.randrange = lambda most, row=row, column=column: row if most == 9 else column
+        random.betavariate = lambda a, b, share=share: share
+        expected = theirs(torch.from_numpy(images), torch.from_numpy(labels))
+        found = getattr(data_mixing, name)(alpha=0.7, num_classes=4)(Tensor(images), Tensor(labels))
+        for part, reference, own in zip(("images", "labels"), expected, found, strict=True):
+            gap = np.abs(reference.numpy() - own.asnumpy()).max()
+            differences[f"{name} {part}"] = float(gap)
     return differences

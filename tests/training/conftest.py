@@ -33,7 +33,7 @@ STEPS = 20  # two epochs of ten batches
 Run = Callable[..., str]
 
 
-def run_program(*command: str | Path, cwd: Path, timeout: float = 240) -> str:
+def run_program(*command: str | Path, cwd: Path, timeout: float = 900) -> str:
     """What a program printed; its errors become the test's."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PYTHONPATH"] = str(CHECKOUT)

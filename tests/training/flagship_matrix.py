@@ -1,14 +1,15 @@
 """Every program of tests/training/flagship in one process and two, with and without mixed
 precision, in both modes, saved, resumed and evaluated: `make flagship`.
 
-python -m tests.training.flagship_matrix [NAME...] [--write]
+python -m tests.training.flagship_matrix [NAME...] [--missing] [--write]
+
+Each row is written when it is done: a run that was stopped goes on with --missing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import tempfile
 import time
 from dataclasses import asdict, dataclass
@@ -117,33 +118,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*programs.ALL, []], metavar="NAME")
     parser.add_argument("--setting", default="", help="of these alone: '2 mixed graph'")
+    parser.add_argument("--missing", action="store_true", help="what the page lacks alone")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     options = parser.parse_args()
     names = options.names or list(programs.ALL)
-    done: list[Case] = []
+    agreed = {tuple(_head(case)) for case in known() if not case.problem}
+    planned = [
+        (program, case, resume)
+        for program, case, resume in cases(names)
+        if options.setting in " ".join(_head(case))
+        and not (options.missing and tuple(_head(case)) in agreed)
+    ]
+    failed = False
     with tempfile.TemporaryDirectory(prefix="flagship-") as home:
         folder = Path(home)
         programs.write_data(folder)
-        for name in names:
+        for name in dict.fromkeys(case.program for _, case, _ in planned):
+            programs.migrate(folder, "analyze", programs.ALL[name].source, codes=(0, 1))
             print(f"{name}: {programs.port(programs.ALL[name], folder)}", flush=True)
-        for program, case, resume in cases(names):
-            if options.setting not in " ".join(_head(case)):
-                continue
+        for program, case, resume in planned:
             try:
                 run_case(program, folder, case, resume)
-            except (AssertionError, subprocess.TimeoutExpired) as error:
+            except AssertionError as error:
                 case.problem = str(error)[-3000:]
             print(_line(case), case.problem, flush=True)
-            done.append(case)
-    if options.write:
-        write(done)
-    raise SystemExit(any(case.problem for case in done))
+            failed = failed or bool(case.problem)
+            if options.write:
+                write(case)
+    raise SystemExit(failed)
 
 
-def write(done: list[Case]) -> None:
+def known() -> list[Case]:
+    """The rows of earlier runs."""
+    return [Case(**old) for old in json.loads(DATA.read_text())] if DATA.exists() else []
+
+
+def write(done: Case) -> None:
     """Renew what was run, keep the rest."""
-    known = json.loads(DATA.read_text()) if DATA.exists() else []
-    every = {tuple(_head(case)): case for case in [*(Case(**old) for old in known), *done]}
+    every = {tuple(_head(case)): case for case in [*known(), done]}
     every = sorted(every.values(), key=lambda c: (_place(c.program), c.two, c.amp, c.mode))
     DATA.write_text(json.dumps([asdict(case) for case in every], indent=1) + "\n")
     passed = sum(not case.problem for case in every)

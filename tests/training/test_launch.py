@@ -14,7 +14,7 @@ from tests.training.conftest import DATA, PORTED, curve
 pytestmark = pytest.mark.frameworks
 
 SCRIPT = PORTED / "scripts" / "run_standalone_train.sh"
-SMALL = [*DATA, "--epochs", "1", "--samples", "16", "--warmup-epochs", "0"]
+SMALL = [*DATA, "--epochs", "2", "--samples", "80", "--lr", "0.6", "--warmup-epochs", "0"]
 
 
 def launch(folder: Path, *options: object) -> subprocess.CompletedProcess[str]:
@@ -25,7 +25,7 @@ def launch(folder: Path, *options: object) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=200,
+        timeout=900,
         check=False,
     )
 
@@ -35,7 +35,9 @@ def test_all_at_once(tmp_path: Path) -> None:
     script = [*SMALL, "--amp", "--output", tmp_path / "out", "--log", tmp_path / "log"]
     done = launch(tmp_path, *options, "--profile", tmp_path / "profile", "--", *script)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
-    assert len(curve(tmp_path / "log")) == 2
+    losses = [record["loss"] for record in curve(tmp_path / "log")]
+    assert len(losses) == 20
+    assert sum(losses[-5:]) < sum(losses[:5]) - 0.5
     assert (tmp_path / "out" / "last.pt").exists()
     traces = list((tmp_path / "profile").rglob("trace_view.json"))
     assert traces and traces[0].stat().st_size > 1000

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.frameworks
 
 
-def updated(optimizer: str, compiled: bool) -> tuple[list[float], list[float]]:
+def updated(cases: list[tuple[str, bool]]) -> list[tuple[list[float], list[float]]]:
     """The weights after two updates, first in torch, then through the emitted helper."""
     import mindspore
     import numpy as np
@@ -18,32 +18,35 @@ def updated(optimizer: str, compiled: bool) -> tuple[list[float], list[float]]:
 
     from migrate.emit.helpers import optim_adam, optim_sgd
 
-    made = {"SGD": optim_sgd.SGD, "Adam": optim_adam.Adam}[optimizer]
-    if compiled:
-        mindspore.set_context(mode=mindspore.GRAPH_MODE)
     # MindSpore compiles no loop over as many; a DenseNet-201 has 604.
     numbers = np.linspace(-1, 1, 604).astype(np.float32)
-    theirs = [torch.nn.Parameter(torch.tensor([n])) for n in numbers]
-    ours = [
-        mindspore.Parameter(mindspore.Tensor([n], mindspore.float32), name=f"p{i}")
-        for i, n in enumerate(numbers)
-    ]
-    reference = getattr(torch.optim, optimizer)(theirs, lr=0.1, weight_decay=0.1)
-    own = made(ours, lr=0.1, weight_decay=0.1)
-    for factor in (1, -2):
-        for parameter, n in zip(theirs, numbers, strict=True):
-            parameter.grad = torch.tensor([float(n * factor)])
-        reference.step()
-        own(tuple(mindspore.Tensor([n * factor], mindspore.float32) for n in numbers))
-    return [p.item() for p in theirs], [float(p.asnumpy()[0]) for p in ours]
+    found = []
+    for optimizer, compiled in cases:
+        made = {"SGD": optim_sgd.SGD, "Adam": optim_adam.Adam}[optimizer]
+        mode = mindspore.GRAPH_MODE if compiled else mindspore.PYNATIVE_MODE
+        mindspore.set_context(mode=mode)
+        theirs = [torch.nn.Parameter(torch.tensor([n])) for n in numbers]
+        ours = [
+            mindspore.Parameter(mindspore.Tensor([n], mindspore.float32), name=f"p{i}")
+            for i, n in enumerate(numbers)
+        ]
+        reference = getattr(torch.optim, optimizer)(theirs, lr=0.1, weight_decay=0.1)
+        own = made(ours, lr=0.1, weight_decay=0.1)
+        for factor in (1, -2):
+            for parameter, n in zip(theirs, numbers, strict=True):
+                parameter.grad = torch.tensor([float(n * factor)])
+            reference.step()
+            own(tuple(mindspore.Tensor([n * factor], mindspore.float32) for n in numbers))
+        found.append(([p.item() for p in theirs], [float(p.asnumpy()[0]) for p in ours]))
+    return found
 
 
-@pytest.mark.parametrize(("optimizer", "compiled"), [("SGD", False), ("SGD", True), ("Adam", True)])
 def test_an_update_of_six_hundred_parameters_compiles_and_agrees(
-    run_in_worker: Callable[..., Any], optimizer: str, compiled: bool
+    run_in_worker: Callable[..., Any],
 ) -> None:
-    theirs, ours = run_in_worker(updated, optimizer, compiled)
-    assert ours == pytest.approx(theirs, abs=1e-5)
+    cases = [("SGD", False), ("SGD", True), ("Adam", True)]
+    for case, (theirs, ours) in zip(cases, run_in_worker(updated, cases), strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-5), case
 
 
 COPIED = """
@@ -63,8 +66,8 @@ class Masked(nn.Module):
 """
 
 
-def slope(source: str, folder: str, compiled: bool) -> list[float]:
-    """The gradient of the copied parameter in the ported model."""
+def slopes(source: str, folder: str) -> list[list[float]]:
+    """The gradient of the copied parameter in the ported model, in PyNative and Graph mode."""
     import sys
     from pathlib import Path
 
@@ -77,15 +80,16 @@ def slope(source: str, folder: str, compiled: bool) -> list[float]:
     sys.path.insert(0, f"{folder}/out")
     from masked import Masked
 
-    if compiled:
-        mindspore.set_context(mode=mindspore.GRAPH_MODE)
-    model = Masked()
-    step = mindspore.grad(model, None, model.trainable_params())
-    return step(mindspore.Tensor([1.0, 2.0, 3.0, 4.0]))[0].asnumpy().tolist()
+    found = []
+    for mode in (mindspore.PYNATIVE_MODE, mindspore.GRAPH_MODE):
+        mindspore.set_context(mode=mode)
+        model = Masked()
+        step = mindspore.grad(model, None, model.trainable_params())
+        found.append(step(mindspore.Tensor([1.0, 2.0, 3.0, 4.0]))[0].asnumpy().tolist())
+    return found
 
 
-@pytest.mark.parametrize("compiled", [False, True])
 def test_the_gradient_flows_through_the_copy_of_a_parameter(
-    run_in_worker: Callable[..., Any], tmp_path: Any, compiled: bool
+    run_in_worker: Callable[..., Any], tmp_path: Any
 ) -> None:
-    assert run_in_worker(slope, COPIED, str(tmp_path), compiled) == [2.0, 1.0, 4.0, 5.0]
+    assert run_in_worker(slopes, COPIED, str(tmp_path)) == [[2.0, 1.0, 4.0, 5.0]] * 2

@@ -54,12 +54,18 @@ def _nan_along(input, dim, keepdim):
     return found.sum(axis, keepdims=keepdim) > 0
 
 
+def _marked(result, found):
+    """NaN where it was found. A sum, and no product: a gradient of 0 times NaN would be NaN."""
+    nan = ops.full_like(result, float("nan"))
+    return result + ops.where(found, nan, ops.zeros_like(result))
+
+
 def amax_with_nan(input, dim=(), keepdim=False):
     """torch's amax, and max of a whole tensor."""
     largest = ops.amax(input, dim, keepdim)
     if not input.is_floating_point():
         return largest
-    return ops.where(_nan_along(input, dim, keepdim), largest * float("nan"), largest)
+    return _marked(largest, _nan_along(input, dim, keepdim))
 
 
 def amin_with_nan(input, dim=(), keepdim=False):
@@ -67,7 +73,7 @@ def amin_with_nan(input, dim=(), keepdim=False):
     smallest = ops.amin(input, dim, keepdim)
     if not input.is_floating_point():
         return smallest
-    return ops.where(_nan_along(input, dim, keepdim), smallest * float("nan"), smallest)
+    return _marked(smallest, _nan_along(input, dim, keepdim))
 
 
 def _first_nan(input, dim, keepdim):
@@ -107,7 +113,7 @@ def max_pool2d_with_nan(input, kernel_size, stride=None, padding=0, dilation=1, 
     pooled = max_pool2d(input, kernel_size, step, padding, dilation, ceil_mode)
     marks = ops.isnan(input).astype(mindspore.float32)
     found = max_pool2d(marks, kernel_size, step, padding, dilation, ceil_mode) > 0
-    return ops.where(found, pooled * float("nan"), pooled)
+    return _marked(pooled, found)
 
 
 def adaptive_max_pool2d_with_nan(input, output_size, return_indices=False):
@@ -116,7 +122,7 @@ def adaptive_max_pool2d_with_nan(input, output_size, return_indices=False):
     if return_indices:
         return pooled
     marks = adaptive_max_pool2d(ops.isnan(input).astype(mindspore.float32), output_size)
-    return ops.where(marks > 0, pooled * float("nan"), pooled)
+    return _marked(pooled, marks > 0)
 
 
 def _last_dimension(input, dim):
@@ -130,7 +136,7 @@ def softmax_with_nan(input, dim=None, dtype=None):
     axis = _last_dimension(input, dim)
     given = input if dtype is None else input.astype(dtype)
     result = ops.softmax(given, axis)
-    return ops.where(_nan_along(given, axis, True), result * float("nan"), result)
+    return _marked(result, _nan_along(given, axis, True))
 
 
 def log_softmax_with_nan(input, dim=None, dtype=None):
@@ -138,7 +144,7 @@ def log_softmax_with_nan(input, dim=None, dtype=None):
     axis = _last_dimension(input, dim)
     given = input if dtype is None else input.astype(dtype)
     result = ops.log_softmax(given, axis)
-    return ops.where(_nan_along(given, axis, True), result * float("nan"), result)
+    return _marked(result, _nan_along(given, axis, True))
 
 
 class HardtanhWithNaN(nn.Cell):

@@ -85,3 +85,8 @@ class autocast:
 
     def __str__(self):
         return f"{self.settings[0]} {self.dtype}"
+
+
+def cuda_autocast(enabled=True, dtype=None, cache_enabled=True):
+    """torch.cuda.amp.autocast, where it is passed on."""
+    return autocast("cuda", dtype, enabled, cache_enabled)

@@ -184,10 +184,13 @@ class LibraryCalls(NodePass):
             return False
         if name in ("cuda", "cpu", "pin_memory"):
             return True
-        if name != "to" or not partner.args:
+        if name != "to":
             return False
-        rest = {keyword.arg for keyword in partner.keywords} - {"non_blocking", "copy"}
-        return len(partner.args) == 1 and not rest and self._is_device(partner.args[0])
+        named = {keyword.arg for keyword in partner.keywords}
+        rest = named - {"device", "non_blocking", "copy", "memory_format"}
+        if rest or not partner.args:
+            return "device" in named and not rest
+        return len(partner.args) == 1 and self._is_device(partner.args[0])
 
     def _is_device(self, node: ast.expr) -> bool:
         kinds = options_of(self.context.type(node))

@@ -12,10 +12,12 @@ from migrate.findings import chosen_step
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve import Usage
+from migrate.resolve.held_modules import modules_in
 from migrate.resolve.hierarchy import OPTIMIZER
 from migrate.resolve.values import External
 from migrate.rewrite.calls.signature_cells import signature_helper
 from migrate.rewrite.names.getattr_tables import GetattrTable
+from migrate.rewrite.names.held_modules import find_held_modules
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import expression, fill, is_hole_alone
@@ -27,7 +29,7 @@ from migrate.table.mint import in_mint, takes_torch_arguments
 _ANNOTATIONS = {"torch.Size": "tuple", "torch.device": "str"}
 _OLD_TENSOR = re.compile(r"torch\.(cuda\.)?[A-Z]\w+Tensor")  # torch.FloatTensor
 
-
+_CONTEXTS = {"torch.amp.autocast": "autocast", "torch.cuda.amp.autocast": "cuda_autocast"}
 _CALLABLE = frozenset({"class", "function", "method", "context", "decorator"})
 
 
@@ -37,6 +39,7 @@ class LibraryNames(FileAccess):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._beside_old_types = _beside_old_types(self.context.tree, self.context)
+        self.held_modules = find_held_modules(self.context.tree, self.context)
 
     def class_name(self, torch_name: str) -> str:
         entry = self.table.get(torch_name)
@@ -93,12 +96,24 @@ class LibraryNames(FileAccess):
             and not main.portable
             and entry.status != "missing"
         ):
-            return cst.Name("None")
+            return self._context(usage, entry)
         if usage.form == "value" and main.emit.startswith("("):
             return fill(main.emit, {}, self.spelling.name)  # _BatchNorm: all that derive from it
         if entry.kind in _CALLABLE and usage.form in ("value", "base"):
             return expression(self.value(usage, entry))
         return self._by_row(usage, entry)
+
+    def _context(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
+        """`cast = torch.autocast if amp else nullcontext`: entered wherever the value arrives."""
+        if usage.form != "value" or entry.kind != "context":
+            return cst.Name("None")
+        if entry.torch not in _CONTEXTS:
+            raise Refusal(
+                f"{entry.torch} is passed on, and where it is entered is not known here",
+                "enter it where it is named, or pass contextlib.nullcontext on",
+                "MS310",
+            )
+        return expression(self.spelling.name(f"helpers.{_CONTEXTS[entry.torch]}"))
 
     def _by_row(self, usage: Usage, entry: Entry) -> cst.BaseExpression:
         """The name that the row gives."""
@@ -125,9 +140,9 @@ class LibraryNames(FileAccess):
         """
         while isinstance(node, ast.Attribute):
             node = node.value
-        if not isinstance(node, ast.Name):
-            return False
-        return isinstance(self.context.type(node), External)
+            if modules_in(self.context.type(node), self.table):
+                return True  # `self.transforms.Compose`, where the attribute holds a module
+        return isinstance(node, ast.Name) and isinstance(self.context.type(node), External)
 
     def chosen_by_name(self, found: GetattrTable, key: cst.BaseExpression) -> cst.BaseExpression:
         """`{"LSTM": helpers.LSTM, "GRU": helpers.GRU}[kind]`"""

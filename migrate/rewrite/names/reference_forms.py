@@ -40,6 +40,10 @@ class ReferenceForms(FileAccess):
     def reference(
         self, usage: Usage, node: cst.Name | cst.Attribute, receiver: cst.BaseExpression | None
     ) -> cst.BaseExpression:
+        module = self._names.held_modules.get(usage.node)
+        if module is not None:
+            self.context.ported += 1
+            return expression(self.spelling.name(module))
         try:
             if usage.alternatives and receiver is not None and is_cheap(receiver):
                 self.context.ported += 1

@@ -19,7 +19,15 @@ from typing import Literal
 from migrate.flow.alias import Observer
 from migrate.flow.answer import Answer
 from migrate.pipeline.context import Context
-from migrate.resolve.values import PARAMETER, Instance, ProjectClass, is_tensor, options_of
+from migrate.resolve.values import (
+    PARAMETER,
+    Instance,
+    Known,
+    ProjectClass,
+    Value,
+    is_tensor,
+    options_of,
+)
 from migrate.rewrite.tensors.write_back import write_back
 
 
@@ -84,8 +92,8 @@ def is_differentiated(place: ast.expr, context: Context) -> Answer:
 def writes_to_caller(place: ast.expr, context: Context) -> bool:
     """`def fill_(tensor): tensor.mul_(2)`: whoever passed the tensor expects to see it change.
 
-    The name of the function says so, or that it computes without gradients, or returns nothing.
-    Of a function that returns a value, callers take the result.
+    The name of the function says so, or that it computes without gradients, or that it returns
+    no tensor. Of a function that returns one, callers take the result.
     """
     flow = context.flow.around(place)
     function = flow.node if flow is not None else None
@@ -95,7 +103,30 @@ def writes_to_caller(place: ast.expr, context: Context) -> bool:
     named = function.name.endswith("_") and not function.name.endswith("__")
     if named or gradient.is_recorded(place).no or returns_nothing(function):
         return True
-    return gradient.carries(_root(place)).no
+    carries = gradient.carries(_root(place))
+    return carries.no or (carries.unknown and not _may_return_tensors(function, context))
+
+
+def _may_return_tensors(function: ast.AST, context: Context) -> bool:
+    """`return 0.5` or `return x.shape` gives none; what is not known may be one."""
+    results = [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) and node.value is not None
+    ]
+    while results:
+        result = results.pop()
+        if isinstance(result, ast.Tuple):
+            results += result.elts
+        elif any(map(_may_be_tensor, options_of(context.type(result)))):
+            return True
+    return False
+
+
+def _may_be_tensor(value: Value) -> bool:
+    if isinstance(value, Instance) and isinstance(value.cls, str):
+        return is_tensor(value) or not value.cls.startswith(("builtins.", "numpy."))
+    return not isinstance(value, Known)
 
 
 def returns_nothing(function: ast.AST) -> bool:

@@ -16,7 +16,7 @@ from migrate.flow.mutations import mutations
 from migrate.flow.symbols import Target
 from migrate.flow.tables import IDEMPOTENT
 from migrate.pipeline.context import Context
-from migrate.resolve.values import is_tensor
+from migrate.resolve.values import UNKNOWN, is_tensor
 from migrate.rewrite.tensors.in_place import in_place_form, returns_nothing
 
 
@@ -46,7 +46,8 @@ def mutated_arguments(
     targets = context.flow.symbols.targets(call)
     found = []
     for node, verdict, how in effects.mutated:
-        if not is_tensor(context.type(node)):
+        kind = context.type(node)
+        if not is_tensor(kind) and not (kind is UNKNOWN and verdict.yes):
             continue
         if targets and all(_writes_through(t, call, node, context, is_compiled) for t in targets):
             continue
