@@ -43,9 +43,10 @@ SHARED = (
 # is there is overwritten.
 COMMAND_LINE_ONLY = frozenset(
     """
-    backup config-file data debug force help hyperparameters in-place install keep model ms-loss
-    ms-optimizer ms-python no-config original output own-loss own-optimizer python reference report
-    resume rollback sources torch-loss torch-optimizer torch-python update weights write-baseline
+    backup config config-file data debug definitions-only force help hyperparameters in-place
+    install keep model ms-loss ms-optimizer ms-path ms-python no-config original output own-loss
+    own-optimizer path python reference report resume rollback sources torch-loss
+    torch-optimizer torch-path torch-python update weights write-baseline
     """.split()  # noqa: SIM905 - a list would take a line for each name
 )
 _LONGEST = 5_000_000  # bytes

@@ -15,6 +15,7 @@ from migrate.errors import RequestError
 from migrate.printable import printable
 from migrate.progress import counted, tracked
 from migrate.project import discover
+from migrate.project.path_argument import path_argument
 from migrate.selection import Chooser, add_options, chooser, without_excluded
 from migrate.selection.analysis import chosen_actions, translate_actions
 from migrate.selection.choose import finish
@@ -31,13 +32,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "paths",
         metavar="PATH",
         nargs="+",
-        type=Path,
+        type=path_argument,
         help="files, directories or notebooks; - for standard input",
     )
     parser.add_argument(
         "--format", choices=FORMATS, help="default: by the ending of -o FILE, else text"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write the report there")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=path_argument, help="write the report there"
+    )
     parser.add_argument(
         "--device", choices=PLATFORMS, default="", help="judge for this device (default: any)"
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from migrate.errors import RequestError
 from migrate.parity.request import needs
 from migrate.parity.request import options as shared
+from migrate.project.path_argument import path_argument
 from migrate.report.output import check_file
 
 
@@ -24,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sources",
         nargs="+",
-        type=Path,
+        type=path_argument,
         default=[],
         metavar="DIR",
         help="where the models' files are: lines of them are quoted only from here",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from pathlib import Path
 
+from migrate.project.path_argument import path_argument
 from migrate.table.entry import VERSIONS
 
 FORMATS = ("text", "json", "github")
@@ -17,12 +17,12 @@ def add_port_options(parser: argparse.ArgumentParser) -> None:
         "paths",
         metavar="PATH",
         nargs="+",
-        type=Path,
+        type=path_argument,
         help="files or directories; - for standard input",
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, help="write the ported tree there"
+        "-o", "--output", metavar="DIR", type=path_argument, help="write the ported tree there"
     )
     where.add_argument("--diff", action="store_true", help="show what would change, write nothing")
     where.add_argument(
@@ -105,7 +105,7 @@ def add_port_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="FILE.html",
-        type=Path,
+        type=path_argument,
         help="also write one page: both sources side by side, and why each line changed",
     )
     parser.add_argument(

@@ -41,6 +41,21 @@ def test_suggestions(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(shown.splitlines()) == 2  # not buried under the usage
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["analyze", ""],
+        ["port", "", "--in-place"],  # of `port "$DIR" --in-place` without the variable
+        ["port", "net.py", "-o", ""],
+        ["port", "net\0.py", "--check"],
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "path" in refused(capsys, *words)
+
+
 @pytest.mark.parametrize("command", sorted(cli.COMMANDS))
 def test_help_shows_examples_that_parse(command: str) -> None:
     _, own = cli.build_parser(command)
@@ -166,7 +181,7 @@ def test_a_configuration_that_is_no_such_thing(
 HARMLESS = frozenset(
     """
     amp assumptions atol check classes diff eval explain-passes explain-plan factor format fresh
-    from images
+    from helpers images
     init input input-shape keep-counters keep-prefix keep-random key lines loss map memory-limit
     min-status noise-runs optimizer quick quiet ranks rtol scaffold seed soc steps submodule
     timeout verbose whole with-torchvision
