@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ def render(analysis: Analysis, base: Path | None = None) -> str:
     """One page: the share first, then what to do, then the tables it follows from."""
     coverage = analysis.coverage
     operators = [_operator(row, analysis) for row in words.shown_operators(analysis)]
-    used = {row["status"] for row in operators}
+    # What belongs to a feature is counted there: the legend speaks of the rows below it.
+    counts: Counter[str] = Counter()
+    for row in operators:
+        counts[row["status"]] += len(row["places"])
     return render_page(
         "analyze.html",
         base=base,
@@ -28,12 +32,10 @@ def render(analysis: Analysis, base: Path | None = None) -> str:
         open_items=analysis.open_items,
         files=analysis.files,
         lines=analysis.lines,
-        uses=analysis.uses,
         due=[_group(group) for group in words.due(analysis)],
         notes=[_group(group) for group in words.notes(analysis)],
         by_file=analysis.by_file,
-        by_status=list(analysis.by_status.items()),
-        statuses=[name for name in LEVELS if name in used],
+        statuses=[(name, counts[name]) for name in LEVELS if name in counts],
         operators=operators,
         device=analysis.options.device,
         features=[_feature(row) for row in words.shown_features(analysis)],
