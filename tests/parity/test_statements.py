@@ -90,6 +90,27 @@ def test_a_round_of_a_loop_is_told_by_its_number(tmp_path: Path) -> None:
     assert found.since.text == "part = h * i"
 
 
+def test_a_result_that_is_changed_in_place_is_not_blamed_for_what_came_before(
+    tmp_path: Path,
+) -> None:
+    code = """
+import numpy as np
+
+def forward(x):
+    out = np.maximum(x - 0.1, 0)
+    out = out * 3
+    out += x
+    return np.maximum(out, -9, out=out)
+"""
+    ours, truth = follow(tmp_path / "ours.py", code)
+    wrong = code.replace("np.maximum(x - 0.1, 0)", "x - 0.1")
+    theirs, arrays = follow(tmp_path / "theirs.py", wrong)
+    found = statements.find(ours, theirs, truth, arrays, {}, Tolerance())
+    assert found is not None and found.mindspore is not None
+    assert (found.torch.line, found.torch.text) == (5, "out = np.maximum(x - 0.1, 0)")
+    assert found.mindspore.text == "out = x - 0.1"
+
+
 def test_advice_is_given_only_where_it_can_stand(tmp_path: Path) -> None:
     ours = tmp_path / "ours.py"
     ours.write_text(

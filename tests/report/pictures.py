@@ -39,7 +39,7 @@ def make() -> int:
         main(["port", str(ROOT / "reference_pt" / "resnet.py"), "--check", "--report", str(port)])
         words = ["parity", *MODELS, "--input", "4,3,32,32", "--classes", "1000"]
         main([*words, "--mode", "pynative", "--report", str(parity)])
-        take({"port": (port, "resnet.py"), "parity": (parity, "Parity")})
+        take({"port": (port, "resnet.py"), "parity": (parity, "Every layer")})
     return 0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from migrate.parity.judge.matching import squeezed
 from migrate.parity.judge.tolerance import Judgement, Tolerance, judge
@@ -102,25 +103,29 @@ def _results(bound: list[Bound]) -> list[Bound]:
     last = bound[-1] if bound else None
     if last is None or last.name != RESULT:
         return []
-    same = (last.statement, last.earlier)
-    return [b for b in bound if b.name == RESULT and (b.statement, b.earlier) == same]
+    return [one for one in bound if one.name == RESULT and _run_of(one) == _run_of(last)]
 
 
 def _consumers(ours: list[Bound]) -> list[list[int]]:
     """For each value, the later ones whose statement mentions its name before it is bound again."""
+    runs = [list(run) for _, run in groupby(range(len(ours)), key=lambda i: _run_of(ours[i]))]
     found: list[list[int]] = []
-    for index, bound in enumerate(ours):
-        later: list[int] = []
-        for number in range(index + 1, len(ours)):
-            after = ours[number]
-            if after.statement == bound.statement and after.earlier == bound.earlier:
-                continue
-            if bound.name in after.statement.reads:
-                later.append(number)
-            if after.name == bound.name:
-                break
-        found.append(later)
+    for number, run in enumerate(runs):
+        for index in run:
+            later: list[int] = []
+            for after in runs[number + 1 :]:
+                if ours[index].name in ours[after[0]].statement.reads:
+                    later += after
+                # A statement that changes what it reads has read it first.
+                if any(ours[one].name == ours[index].name for one in after):
+                    break
+            found.append(later)
     return found
+
+
+def _run_of(bound: Bound) -> tuple[Statement, int]:
+    """One run of one statement, which may give several values."""
+    return bound.statement, bound.earlier
 
 
 def _settled(matches: list[int | None], consumers: list[list[int]]) -> list[bool]:
