@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from migrate.flow.blocks import Home, own_calls, statements_below
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import Instance, ProjectClass, options_of
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -103,15 +104,12 @@ def _put_into_others(home: Home, flow: Flow) -> list[str]:
 
 def short_lived_names(home: Home) -> set[str]:
     """Names that live inside of `[m(x) for m in layers]` alone."""
-    parts = [n for s in home.body for n in ast.walk(s) if isinstance(n, ast.comprehension)]
+    nodes = [n for s in home.body for n in all_nodes(s)]
+    parts = [n for n in nodes if n.__class__ is ast.comprehension]
     own = {n.id for p in parts for n in ast.walk(p.target) if isinstance(n, ast.Name)}
     inside = {n for p in parts for n in ast.walk(p.target)}
-    elsewhere = {
-        n.id
-        for s in home.body
-        for n in ast.walk(s)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n not in inside
-    }
+    names = [n for n in nodes if n.__class__ is ast.Name] if parts else []
+    elsewhere = {n.id for n in names if isinstance(n.ctx, ast.Store) and n not in inside}
     return own - elsewhere - set(parameters_of(home))
 
 

@@ -130,8 +130,13 @@ def code_nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         one = stack.pop()
         yield one
-        names = CHILDREN.get(type(one))
-        stack += reversed(one.children if names is None else _children(one, names))
+        stack += reversed(code_children(one))
+
+
+def code_children(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    """Those directly below, in source order, without whitespace, commas and brackets."""
+    names = CHILDREN.get(type(node))
+    return node.children if names is None else _children(node, names)
 
 
 def _children(node: cst.CSTNode, names: Sequence[str]) -> list[cst.CSTNode]:

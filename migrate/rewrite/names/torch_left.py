@@ -11,20 +11,26 @@ has the import at the top.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
+
+from migrate.syntax.children import code_children
+from migrate.syntax.walk import transform_lazily
 
 
 class TorchLeft:
     """Where the packages that must stay are named."""
 
     def __init__(self, module: cst.Module, packages: set[str]) -> None:
-        search = _Search(packages)
-        if packages:
-            module.visit(search)
-        self.at_top = search.at_top  # packages that the module itself needs
+        self.at_top: set[str] = set()  # packages that the module itself needs
+        found: dict[cst.FunctionDef, set[str]] = {}
+        for name, function in _names(module) if packages else ():
+            if name in packages:
+                (self.at_top if function is None else found.setdefault(function, set())).add(name)
         self._inside = {
             function: names - self.at_top
-            for function, names in search.inside.items()
+            for function, names in found.items()
             if names - self.at_top
         }
 
@@ -32,64 +38,31 @@ class TorchLeft:
         """The module with imports inside of its functions; these are nodes of the one searched."""
         if not self._inside:
             return module
-        changed = module.visit(_Insertion(self._inside))
-        assert isinstance(changed, cst.Module)
-        return changed
+        return transform_lazily(module, _Insertion(self._inside))
 
 
-class _Search(cst.CSTVisitor):
-    """Where the packages are named: in which outermost function's body, or outside of all."""
-
-    def __init__(self, packages: set[str]) -> None:
-        super().__init__()
-        self.packages = packages
-        self.at_top: set[str] = set()
-        self.inside: dict[cst.FunctionDef, set[str]] = {}
-        self._function: cst.FunctionDef | None = None
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        """Decorators, defaults and annotations are evaluated where the function is defined."""
-        if self._function is not None:
-            return True
-        for part in (*node.decorators, node.params, node.returns):
-            if part is not None:
-                part.visit(self)
-        self._function = node
-        node.body.visit(self)
-        self._function = None
-        return False
-
-    def visit_Name(self, node: cst.Name) -> None:
-        if node.value in self.packages:
-            self._found(node.value)
-
-    # Names that are not looked up: members, keywords, parameters.
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        node.value.visit(self)
-        return False
-
-    def visit_Arg(self, node: cst.Arg) -> bool:
-        node.value.visit(self)
-        return False
-
-    def visit_Param(self, node: cst.Param) -> bool:
-        for part in (node.annotation, node.default):
-            if part is not None:
-                part.visit(self)
-        return False
-
-    def visit_Import(self, node: cst.Import) -> bool:
-        return False
-
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
-        return False
-
-    def _found(self, package: str) -> None:
-        if self._function is None:
-            self.at_top.add(package)
+def _names(module: cst.Module) -> Iterator[tuple[str, cst.FunctionDef | None]]:
+    """The names that are looked up, each with the outermost function whose body holds it; members,
+    keywords and parameters are not looked up.
+    """
+    pending: list[tuple[cst.CSTNode | None, cst.FunctionDef | None]] = [(module, None)]
+    while pending:
+        node, function = pending.pop()
+        if node is None or isinstance(node, cst.Import | cst.ImportFrom):
+            continue
+        if isinstance(node, cst.Name):
+            yield node.value, function
+        elif isinstance(node, cst.Attribute | cst.Arg):
+            pending.append((node.value, function))
+        elif isinstance(node, cst.Param):
+            pending += [(node.annotation, function), (node.default, function)]
+        elif isinstance(node, cst.FunctionDef) and function is None:
+            # Decorators, defaults and annotations are evaluated where the function is defined.
+            outside = (*node.decorators, node.params, node.returns)
+            pending += [(part, None) for part in outside]
+            pending.append((node.body, node))
         else:
-            self.inside.setdefault(self._function, set()).add(package)
+            pending += [(child, function) for child in code_children(node)]
 
 
 class _Insertion(cst.CSTTransformer):
