@@ -178,9 +178,12 @@ class DistributedSampler(Sampler):
         self.epoch = epoch
 
 
+_host_draws = {"draws": np.random}
+
+
 def draws_of(generator):
-    """Where to draw from: the generator, or numpy's global state."""
-    return np.random if generator is None else generator.draws
+    """Where to draw from: the generator, or numpy's global state until `manual_seed` was called."""
+    return _host_draws["draws"] if generator is None else generator.draws
 
 
 def default_collate(batch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrate.resolve.values import FLOAT, INT, STR, is_tensor
+from migrate.resolve.values import FLOAT, INT, STR, Instance, ProjectClass, is_tensor
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -50,7 +50,7 @@ _COUNTING = frozenset({"sum", "prod", "cumsum", "cumprod", "nansum"})
 _REAL = frozenset(
     """
     acos asin atan cos cosh erf exp expm1 log log10 log1p log2 reciprocal rsqrt sigmoid sin sinh
-    softmax log_softmax sqrt std tan tanh true_divide var
+    softmax log_softmax mean norm sqrt std tan tanh true_divide var
     """.split()  # noqa: SIM905
 )
 _LIKE = frozenset({"zeros_like", "ones_like", "rand_like", "randn_like", "full_like", "empty_like"})
@@ -61,9 +61,11 @@ _KEEPING = frozenset(
     transpose tril triu unbind unsqueeze view view_as
     """.split()  # noqa: SIM905
 )
-_RANK = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+RANK = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
 _NUMBERS = ("int", "float")  # of Python
 _DEEPEST = 12
+# To a tensor without dimensions, unless a dimension is given.
+_TO_SCALAR = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median"})
 
 
 class Dtypes:
@@ -91,7 +93,10 @@ class Dtypes:
         if isinstance(node, ast.Subscript | ast.Starred):
             return self.of(node.value)
         if isinstance(node, ast.Attribute):
-            return self.of(node.value) if node.attr in ("data", "T", "mT", "grad") else ""
+            if node.attr in ("data", "T", "mT", "grad"):
+                return self.of(node.value)
+            found = {self.of(value) for value in self._assigned(node)}
+            return found.pop() if len(found) == 1 else ""
         if isinstance(node, ast.UnaryOp):
             return self.of(node.operand)
         if isinstance(node, ast.BinOp):
@@ -102,9 +107,9 @@ class Dtypes:
         kinds = [self._operand(side) for side in (node.left, node.right)]
         numbers = [kind for kind in kinds if kind in _NUMBERS]
         tensors = [kind for kind in kinds if kind not in _NUMBERS]
-        if not tensors or any(kind not in _RANK for kind in tensors):
+        if not tensors or any(kind not in RANK for kind in tensors):
             return ""
-        found = max(tensors, key=_RANK.index)
+        found = max(tensors, key=RANK.index)
         if "float" in numbers and found in WHOLE:
             return "float32"
         if "int" in numbers and found == "bool":
@@ -218,7 +223,7 @@ class Dtypes:
         api = self._flow.symbols.api(node)
         name = api.rpartition(".")[2]
         name = _NAMES.get(name, name)
-        return name if name in (*_RANK, "bfloat16", "complex64", "complex128") else ""
+        return name if name in (*RANK, "bfloat16", "complex64", "complex128") else ""
 
     def changes(self, left: ast.expr, right: ast.expr) -> bool:
         """`left op= right` keeps the dtype of left in torch, and `left op right` may not."""
@@ -227,13 +232,58 @@ class Dtypes:
         mine, other = self.of(left), self.of(right)
         if mine == other:
             return False
-        if mine in _RANK and other in _RANK:
-            return _RANK.index(other) > _RANK.index(mine)
+        if mine in RANK and other in RANK:
+            return RANK.index(other) > RANK.index(mine)
         if mine:
             return mine not in ("float32", "float64", "complex64")
         return other in ("float64", "complex64", "complex128")
 
+    def _assigned(self, node: ast.Attribute) -> list[ast.expr]:
+        """All that a class of the program assigns to `self.x`, buffers among them."""
+        owner = self._flow.symbols.type(node.value)
+        cls = owner.cls if isinstance(owner, Instance) else None
+        if not isinstance(cls, ProjectClass):
+            return []
+        found = self._flow.effects.layers.assigned(cls, node.attr)
+        return [value for value, _ in found if value is not None]
 
+    def is_scalar(self, node: ast.expr) -> bool:
+        """A tensor that surely has no dimensions: `torch.tensor(2)`, `x.sum()`, names of those."""
+        if isinstance(node, ast.Call):
+            return self._gives_scalar(node)
+        values: list[ast.expr | None] = []
+        if isinstance(node, ast.Attribute):
+            values = [*self._assigned(node)]
+        elif isinstance(node, ast.Name) and (around := self._flow.around(node)) is not None:
+            values = [d.value for d in around.defuse.reaching(node) if d.kind != "augmented"]
+        return bool(values) and all(
+            isinstance(value, ast.Call) and self._gives_scalar(value) for value in values
+        )
+
+    def _gives_scalar(self, node: ast.Call) -> bool:
+        api = self._flow.symbols.api(node.func)
+        if not api.startswith("torch."):
+            return False
+        name, method = api.rpartition(".")[2], api.startswith("torch.Tensor.")
+        if api in ("torch.tensor", "torch.as_tensor") and node.args:
+            kind = self._flow.symbols.type(node.args[0])
+            return kind is INT or kind is FLOAT or isinstance(node.args[0], ast.Constant)
+        if name in _TO_SCALAR:
+            given = len(node.args) + len([k for k in node.keywords if k.arg in ("dim", "axis")])
+            return given == (0 if method else 1)
+        if method and name in _KEEPING_SHAPE and isinstance(node.func, ast.Attribute):
+            return self.is_scalar(node.func.value)
+        return False
+
+    def refuses(self, left: ast.expr, right: ast.expr, divides: bool) -> bool:
+        """`whole += 0.5`, `whole /= 2`: the result has fractions, and torch raises."""
+        if self.of(left) not in WHOLE:
+            return False
+        other = self._operand(right)
+        return divides or other == "float" or other.startswith(("float", "bfloat"))
+
+
+_KEEPING_SHAPE = frozenset({*_CASTS, "to", "detach", "clone", "abs"})
 _SHAPING = _KEEPING - {"add", "sub", "mul", "div", "max", "min", "clamp"}
 
 

@@ -34,6 +34,7 @@ class Sign(Flag):
     CALLS_EVAL = auto()
     DEPENDS_ON_MODE = auto()
     SETS_MODE_WHEN_BUILT = auto()
+    DRAWS_FROM_NUMPY = auto()  # from its global stream
 
 
 _NAMED = {
@@ -60,6 +61,10 @@ _BY_MODE = (
     *("dropout", "drop_path", "droppath", "batchnorm", "batch_norm", "instancenorm"),
     *("instance_norm", "rrelu", "transformer", "spectral_norm", "stochastic_depth"),
     *("stochasticdepth", "timm"),
+)
+# Members of numpy.random that draw nothing from its global stream.
+_OWN_STREAMS = frozenset(
+    {"seed", "default_rng", "RandomState", "Generator", "SeedSequence", "PCG64", "MT19937"}
 )
 _MODES = frozenset({"eval", "train", "training"})
 _BY_NAME = frozenset({"getattr", "setattr", "hasattr", "methodcaller", "attrgetter"})
@@ -128,7 +133,19 @@ def _attribute(node: ast.Attribute, names: set[str]) -> Sign:
         found |= Sign.NAMES_INFINITY
     if node.attr == "models" and isinstance(node.value, ast.Name):
         found |= Sign.DEPENDS_ON_MODE if node.value.id == "torchvision" else Sign.NOTHING
+    if node.attr not in _OWN_STREAMS and _is_numpy_random(node.value):
+        found |= Sign.DRAWS_FROM_NUMPY
     return found
+
+
+def _is_numpy_random(node: ast.expr) -> bool:
+    """`np.random`, whatever numpy is imported as; torch.random draws from torch's stream."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "random"
+        and isinstance(node.value, ast.Name)
+        and node.value.id != "torch"
+    )
 
 
 def _is_gradient(node: ast.Attribute) -> bool:
@@ -148,7 +165,11 @@ def _import_from(node: ast.ImportFrom, names: set[str]) -> Sign:
     models = module.startswith("torchvision") and (
         "models" in module or any(alias.name == "models" for alias in node.names)
     )
-    return Sign.DEPENDS_ON_MODE if models else Sign.NOTHING
+    found = Sign.DEPENDS_ON_MODE if models else Sign.NOTHING
+    drawn = {alias.name for alias in node.names} - _OWN_STREAMS
+    if (module == "numpy.random" and drawn) or (module == "numpy" and "random" in drawn):
+        found |= Sign.DRAWS_FROM_NUMPY
+    return found
 
 
 def _import(node: ast.Import, names: set[str]) -> Sign:

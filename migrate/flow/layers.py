@@ -244,6 +244,9 @@ class Layers:
         return [layer if layer is not None else PLAIN for layer in found]
 
 
+_REGISTERING = frozenset({"add_module", "register_module", "register_buffer", "register_parameter"})
+
+
 def _attribute_writes(node: ast.AST) -> list[tuple[str, ast.expr]]:
     """`self.a = self.b = layer`, and `self.add_module("a", layer)`."""
     if isinstance(node, ast.Assign):
@@ -253,8 +256,8 @@ def _attribute_writes(node: ast.AST) -> list[tuple[str, ast.expr]]:
     if (
         isinstance(node, ast.Call)
         and _is_own(node.func)
-        and getattr(node.func, "attr", "") in ("add_module", "register_module")
-        and len(node.args) == 2
+        and getattr(node.func, "attr", "") in _REGISTERING
+        and len(node.args) >= 2
         and isinstance(node.args[0], ast.Constant)
     ):
         return [(str(node.args[0].value), node.args[1])]

@@ -19,6 +19,11 @@ def names_infinity(project: Project) -> bool:
     return _any_has(project, Sign.NAMES_INFINITY)
 
 
+def draws_from_numpy(project: Project) -> bool:
+    """Somewhere in these files numbers are drawn from numpy's global stream."""
+    return _any_has(project, Sign.DRAWS_FROM_NUMPY)
+
+
 def sets_requires_grad(project: Project) -> bool:
     """Somewhere in these files requires_grad is set, not only looked at: torch's optimizers pass
     frozen parameters by, MindSpore's do not.

@@ -14,6 +14,7 @@ from migrate.resolve.hierarchy import is_module
 from migrate.resolve.image_results import image_result
 from migrate.resolve.members import class_is_module
 from migrate.resolve.numpy_results import numpy_result
+from migrate.resolve.switched_results import switched_result
 from migrate.resolve.tensor_evidence import tensor_arguments
 from migrate.resolve.types import from_word, item_of, named_instance
 from migrate.resolve.unpacking import spread_out
@@ -356,6 +357,9 @@ def _returned(
     entry: Entry, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
 ) -> Value:
     """What the forms of a row give that fit these arguments."""
+    switched = switched_result(entry.torch, values, keywords)
+    if switched is not None:
+        return switched
     forms = fitting_overloads(entry, values, keywords, node)
     # The porter writes the first form that is sure.
     forms = [form for form in forms if is_sure(form, values, keywords)][:1] or forms

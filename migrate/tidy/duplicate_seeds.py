@@ -15,7 +15,7 @@ from migrate.syntax.nodes import with_parts
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
-_SEEDS = ("mindspore.set_seed", "set_seed")
+_SEEDS = ("mindspore.set_seed", "set_seed", "helpers.manual_seed")
 
 
 @declare(

@@ -1,4 +1,5 @@
 """python -m tests.hunt [SUBJECT...] [--name TEXT] [--jobs N] [--folder DIR] [--write]
+                     [--programs DIR]
 
 Without subjects: all of them. --write renews their verdicts in docs/results/hunt.json and hunt.md.
 """
@@ -11,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.hunt.idioms import read_programs, subjects
+from tests.hunt.idioms import PROGRAMS, read_programs, subjects
 from tests.hunt.record import renew
 from tests.hunt.run import Judged, hunt
 from tests.hunt.table import RESULTS, page, text_table
@@ -24,15 +25,18 @@ def main() -> int:
     parser.add_argument("--classes", default="", help="only these classes, for example 9,15")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="keep programs, ports and records there")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS, help="subjects from this folder")
     parser.add_argument("--write", action="store_true", help=f"renew hunt.json and {RESULTS.name}")
     options = parser.parse_args()
     wanted = {int(n) for n in options.classes.split(",") if n}
     programs = [
         program
-        for subject in options.subjects or subjects()
-        for program in read_programs(subject)
+        for subject in options.subjects or subjects(options.programs)
+        for program in read_programs(subject, options.programs)
         if options.name in program.name and (not wanted or wanted & set(program.classes))
     ]
+    if options.write and options.programs != PROGRAMS:
+        parser.error("--write renews the record of the programs in the repository only")
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
         judged = hunt(programs, (options.folder or Path(temporary)).resolve(), jobs=options.jobs)

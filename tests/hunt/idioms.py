@@ -109,13 +109,13 @@ class Program:
         return re.sub(r"\W+", "_", f"{self.subject}_{self.idiom}_{self.form}").strip("_")
 
 
-def subjects() -> list[str]:
-    return sorted(path.stem for path in PROGRAMS.glob("*.py"))
+def subjects(folder: Path = PROGRAMS) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.py"))
 
 
-def read_programs(subject: str) -> Iterator[Program]:
+def read_programs(subject: str, folder: Path = PROGRAMS) -> Iterator[Program]:
     """Every program of a subject's file, in order."""
-    text = (PROGRAMS / f"{subject}.py").read_text(encoding="utf-8")
+    text = (folder / f"{subject}.py").read_text(encoding="utf-8")
     cells = list(_CELL.finditer(text))
     ends = [cell.start() for cell in cells[1:]] + [len(text)]
     for cell, end in zip(cells, ends, strict=True):

@@ -11,4 +11,6 @@ def _raised_at_once(*kinds):
 
 # What MindSpore raises where torch raises RuntimeError.
 tensor_errors = _raised_at_once(RuntimeError, ValueError, TypeError)
+# ... and where torch raises IndexError.
+index_errors = _raised_at_once(IndexError, RuntimeError)
 any_error = _raised_at_once(Exception)

@@ -3,6 +3,7 @@
 The numbers are numpy's, as those of a seeded torch program are torch's: the same in every run.
 """
 
+import mindspore
 import numpy as np
 
 
@@ -24,6 +25,31 @@ class Generator:
         return self._seed
 
 
+_host_draws = {"draws": np.random}
+
+
+def manual_seed(seed):
+    """torch.manual_seed; mindspore.set_seed seeds numpy, too, whose numbers are the program's."""
+    state = np.random.get_state()
+    mindspore.set_seed(int(seed) % 2**32)
+    np.random.set_state(state)
+    _host_draws["draws"] = np.random.RandomState(int(seed) % 2**32)
+
+
+def get_rng_state():
+    """torch.get_rng_state: MindSpore's operators cannot tell theirs, so that they start anew from a
+    seed that follows from the last one, and that seed is the state.
+    """
+    seed = ((mindspore.get_seed() or 0) * 1103515245 + 12345) % 2**31
+    manual_seed(seed)
+    return mindspore.tensor([seed])
+
+
+def set_rng_state(new_state):
+    """torch.set_rng_state: what was drawn after `get_rng_state` is drawn again."""
+    manual_seed(int(new_state[0]))
+
+
 def draws_of(generator):
-    """Where to draw from: the generator, or numpy's global state."""
-    return np.random if generator is None else generator.draws
+    """Where to draw from: the generator, or numpy's global state until `manual_seed` was called."""
+    return _host_draws["draws"] if generator is None else generator.draws

@@ -86,6 +86,11 @@ def feature_dropout(input, p, train):
     return input * _keep_mask(input, shape, p) / (1 - p)
 
 
+def elu(input, alpha=1.0, inplace=False):
+    """torch's elu with any alpha; MindSpore's takes 1.0 only."""
+    return ops.where(input > 0, input, alpha * ops.expm1(ops.minimum(input, 0.0)))
+
+
 def dropout(input, p=0.5, training=True, inplace=False):
     """torch's dropout; MindSpore's does not drop everything."""
     if training and p == 1:

@@ -74,3 +74,36 @@ def ensure(condition, message):
     """torch._assert: an assertion that is an expression."""
     if not condition:
         raise AssertionError(message)
+
+
+_DTYPES_BY_WIDTH = {
+    "bool": mindspore.bool_,
+    "uint8": mindspore.uint8,
+    "int8": mindspore.int8,
+    "int16": mindspore.int16,
+    "int32": mindspore.int32,
+    "int64": mindspore.int64,
+    "float16": mindspore.float16,
+    "float32": mindspore.float32,
+    "float64": mindspore.float64,
+}
+
+
+def _leaf_dtypes(data):
+    """The dtypes of the numbers in nested lists, as torch counts them."""
+    if isinstance(data, (list, tuple)):
+        return {name for item in data for name in _leaf_dtypes(item)}
+    if isinstance(data, (np.ndarray, np.generic)):
+        return {data.dtype.name}
+    return {{bool: "bool", float: "float32"}.get(type(data), "int64")}
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """torch.tensor of lists in which numpy's numbers keep their dtype."""
+    if dtype is None and isinstance(data, (list, tuple)) and data:
+        found = _leaf_dtypes(data)
+        if found <= set(_DTYPES_BY_WIDTH):
+            dtype = [kind for name, kind in _DTYPES_BY_WIDTH.items() if name in found][-1]
+            data = np.array(data)
+    made = mindspore.tensor(data, dtype=dtype)
+    return mindspore.Parameter(made) if requires_grad else made

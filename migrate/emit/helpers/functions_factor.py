@@ -5,12 +5,31 @@ one matrix or end the process for some shapes. The loop unrolls in Graph mode.
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.train_inputs import _is_compiling, _same_again
+
 
 def matrix_inverse(A):
-    """The inverse of matrices of any size; ops.inverse wants two rows at least."""
+    """The inverse of matrices of any size; of a singular one, torch raises."""
+    inverse = _any_inverse(A)
+    if not _is_compiling(_same_again):
+        _raise_if_singular(A, inverse)
+    return inverse
+
+
+def _any_inverse(A):
+    """ops.inverse wants two rows at least; of a singular matrix it gives some other matrix."""
     if A.size == 0:
         return A
     return 1 / A if A.shape[-1] == 1 else ops.inverse(A)
+
+
+def _raise_if_singular(A, inverse):
+    if A.size == 0:
+        return
+    product = ops.matmul(ops.stop_gradient(A), ops.stop_gradient(inverse))
+    error = ops.abs(product - ops.eye(A.shape[-1], dtype=A.dtype))
+    if bool((error > 0.5).any()):
+        raise RuntimeError("the inversion could not be completed: the input matrix is singular")
 
 
 def linalg_det(A):
@@ -35,12 +54,14 @@ def linalg_logdet(input):
 
 def inv_ex(A, *, check_errors=False):
     """torch.linalg.inv_ex of matrices that have an inverse."""
-    return matrix_inverse(A), ops.zeros(A.shape[:-2], mindspore.int32)
+    return _any_inverse(A), ops.zeros(A.shape[:-2], mindspore.int32)
 
 
 def cholesky(input, upper=False):
     """torch's cholesky of symmetric positive definite matrices, column by column."""
-    lower = _cholesky_columns(input, upper)[0]
+    lower, pivots = _cholesky_columns(input, upper)
+    if not _is_compiling(_same_again) and bool(ops.logical_not(pivots > 0).any()):
+        raise RuntimeError("the factorization failed: the input is not positive-definite")
     return lower.swapaxes(-2, -1) if upper else lower
 
 

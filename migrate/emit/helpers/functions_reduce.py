@@ -128,6 +128,20 @@ def renorm(input, p, dim, maxnorm):
     return ops.where(long, input * factor, input)
 
 
+def _need_reals(input, name):
+    """torch raises where whole numbers would need fractions."""
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(f"{name}: only floating point and complex dtypes, got {input.dtype}")
+
+
+def mean(input, dim=None, keepdim=False, *, dtype=None):
+    """torch's mean, which there is of whole numbers only with a dtype."""
+    if dtype is not None:
+        input = input.astype(dtype)
+    _need_reals(input, "mean")
+    return ops.mean(input, axis=dim, keep_dims=keepdim)
+
+
 def var(input, dim=None, unbiased=True, keepdim=False, *, correction=1):
     """torch's var; the gradient of MindSpore's is NaN where all values are the same."""
     return var_mean(input, dim, correction if unbiased else 0, keepdim)[0]
@@ -147,6 +161,7 @@ def std_mean(input, dim=None, correction=1, keepdim=False):
 
 def var_mean(input, dim=None, correction=1, keepdim=False):
     """torch's var_mean, for any correction; MindSpore's takes whole numbers."""
+    _need_reals(input, "std and var")
     axes = tuple(range(input.ndim)) if dim is None or dim in ((), []) else dim
     axes = (axes,) if isinstance(axes, int) else tuple(axes)
     axes = axes if input.ndim else ()

@@ -57,3 +57,12 @@ def type_name(x):
     """torch's x.type(): 'torch.FloatTensor', on an accelerator 'torch.cuda.FloatTensor'."""
     place = "" if mindspore.get_context("device_target") == "CPU" else "cuda."
     return f"torch.{place}{_TYPE_NAMES[x.dtype]}Tensor"
+
+
+def as_number(scalar, other):
+    """A tensor without dimensions beside one with some: only its kind counts in torch."""
+    if scalar.ndim or not other.ndim or scalar.dtype == other.dtype:
+        return scalar
+    if scalar.is_floating_point() == other.is_floating_point():
+        return scalar.astype(other.dtype)
+    return scalar.astype(mindspore.float32) if scalar.is_floating_point() else scalar

@@ -137,6 +137,11 @@ def _shown_dropout(cell):
     return f"p={getattr(cell, 'p', 0.5)}, inplace=False"
 
 
+def _shown_gelu(cell):
+    tanh = getattr(cell, "approximate", "none") in (True, "tanh")
+    return f"approximate={'tanh' if tanh else 'none'!r}"
+
+
 _LAYER_DETAILS = {
     "Linear": _shown_linear,
     "Embedding": _shown_embedding,
@@ -147,7 +152,7 @@ _LAYER_DETAILS = {
     "Softmax": _shown_attribute("dim", "dim", "axis"),
     "LogSoftmax": _shown_attribute("dim", "dim", "axis"),
     "Flatten": lambda cell: "start_dim=1, end_dim=-1",
-    "GELU": lambda cell: f"approximate={'tanh' if getattr(cell, 'approximate', 0) else 'none'!r}",
+    "GELU": _shown_gelu,
     "AdaptiveAvgPool1d": _shown_attribute("output_size", "torch_size", "output_size", default=1),
     "AdaptiveAvgPool2d": _shown_attribute("output_size", "torch_size", "output_size", default=1),
     "AdaptiveMaxPool2d": _shown_attribute("output_size", "output_size", default=1),

@@ -42,6 +42,9 @@ class Size(tuple):
         found = super().__getitem__(place)
         return Size(found) if isinstance(place, slice) else found
 
+    def __add__(self, other):
+        return Size((*self, *other)) if isinstance(other, tuple) else NotImplemented
+
     def numel(self):
         return math.prod(self)
 
@@ -152,7 +155,15 @@ def _as_text(self):
 
 def _parameter_text(self):
     wanted = ("requires_grad=True",) if self.requires_grad else ()
+    if getattr(self, "is_torch_leaf", False):
+        return tensor_text(self, *wanted)
     return "Parameter containing:\n" + tensor_text(self, *wanted)
+
+
+def shown_as_leaf(parameter):
+    """`torch.ones(2, requires_grad=True)`: its text is a tensor's."""
+    parameter.is_torch_leaf = True
+    return parameter
 
 
 def _in_format(self, spec):

@@ -49,6 +49,13 @@ def set_value(tensor, value):
     return tensor
 
 
+def of_same_kind(tensor, value):
+    """The value of an in-place operation: torch raises where whole numbers would get fractions."""
+    if value.is_floating_point() and not tensor.is_floating_point():
+        raise RuntimeError(f"result type {value.dtype} can't be cast to {tensor.dtype}")
+    return value.astype(tensor.dtype)
+
+
 def augmented(held, value):
     """What `held += ...` leaves: a tensor, which itself changes, or a number, which does not."""
     return set_value(held, value) if isinstance(held, Tensor) else value

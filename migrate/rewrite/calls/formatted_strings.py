@@ -18,7 +18,33 @@ from migrate.syntax.text import code
     phase="rewrite",
     unit="node",
     needs=["types"],
-    examples=[becomes("print(f'{x:.3f}')", "print(f'{x.item():.3f}')")],
+    examples=[
+        becomes("print(f'{x:.3f}')", "print(f'{x.item():.3f}')"),
+        becomes(
+            """
+            class Meter:
+                def __init__(self):
+                    self.value = 0
+
+                def update(self, x: torch.Tensor):
+                    self.value = x
+
+                def __str__(self):
+                    return f"{self.value:.3f}"
+            """,
+            """
+            class Meter:
+                def __init__(self):
+                    self.value = 0
+
+                def update(self, x: Tensor):
+                    self.value = x
+
+                def __str__(self):
+                    return f"{float(self.value):.3f}"
+            """,
+        ),
+    ],
 )
 class FormattedStrings(NodePass):
     """Values in f-strings."""
@@ -33,15 +59,18 @@ class FormattedStrings(NodePass):
         updated: cst.FormattedStringExpression,
     ) -> cst.FormattedStringExpression:
         value = self._effects.bare(updated.expression)
-        kind = self.context.type(self.partner(original.expression))
+        partner = self.partner(original.expression)
+        kind = self.context.type(partner)
         if original.format_spec is not None and is_tensor(kind):
             value = cst.Call(func=cst.Attribute(value=atomic(value), attr=cst.Name("item")))
+            self.context.edited_lines.add(getattr(partner, "lineno", 0))
         elif (
             original.format_spec is not None
             and any(map(is_tensor, options_of(kind)))
             and not any(map(_is_text, options_of(kind)))
         ):
             value = cst.Call(func=cst.Name("float"), args=[cst.Arg(value)])  # or a number already
+            self.context.edited_lines.add(getattr(partner, "lineno", 0))
         return with_parts(updated, expression=value)
 
     def leave_FormattedString(

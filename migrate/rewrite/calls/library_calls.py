@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from functools import cached_property
 
 import libcst as cst
 
@@ -13,6 +14,7 @@ from migrate.resolve.values import PARAMETER, UNKNOWN, Instance, Known, Value, o
 from migrate.rewrite.calls.call import Call, Refusal, Unbound, bind
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.calls.emit import arguments_kept, write_first
+from migrate.rewrite.calls.shown_types import shows_leaves
 from migrate.rewrite.calls.signature_cells import signature_helper
 from migrate.rewrite.calls.special_calls import Site, SpecialCalls
 from migrate.rewrite.calls.starred_calls import StarredCalls
@@ -132,7 +134,15 @@ class LibraryCalls(NodePass):
         variable = self._sites.variable_of.get(partner)
         name = ast.unparse(variable).rpartition(".")[2] if variable is not None else ""
         named = f", name={name!r}" if name else ""
-        return expression(f"{self.spelling.name('mindspore.Parameter')}({code(made)}{named})")
+        parameter = f"{self.spelling.name('mindspore.Parameter')}({code(made)}{named})"
+        if self._shows_leaves:
+            parameter = f"{self.spelling.name('helpers.shown_as_leaf')}({parameter})"
+        return expression(parameter)
+
+    @cached_property
+    def _shows_leaves(self) -> bool:
+        """Text of a leaf is that of a tensor, not of a parameter of a module."""
+        return shows_leaves(self.context)
 
     def _into_out(
         self, usage: Usage, partner: ast.Call, updated: cst.Call

@@ -55,6 +55,10 @@ from migrate.syntax.text import code
             "def show(x: torch.Tensor):\n    return f'{x.shape=}'",
             "def show(x: Tensor):\n    return f'x.shape={helpers.Size(x.shape)!r}'",
         ),
+        becomes(
+            "def show(x: torch.Tensor):\n    print(x.shape + (1,))",
+            "def show(x: Tensor):\n    print(helpers.Size(x.shape) + (1,))",
+        ),
         becomes("y = x.shape", "y = x.shape"),
     ],
 )
@@ -66,6 +70,13 @@ class ShownTypes(NodePass):
         """The helper for each expression that needs one."""
         found: dict[ast.AST, str] = {}
         for node in shown_values(self.context.tree):
+            while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+                node = node.left  # `x.shape + (1,)` is what its left side is
+            if (
+                isinstance(node, ast.Subscript)
+                and _helper(node.value, self.context) == "shown_size"
+            ):
+                node = node.value  # of a part, too
             helper = _helper(node, self.context)
             if helper:
                 found[node] = helper
@@ -81,6 +92,7 @@ class ShownTypes(NodePass):
         if helper == "shown_size":
             assert isinstance(updated, cst.Attribute)
             updated = updated.value
+        self.context.edited_lines.add(getattr(partner, "lineno", 0))
         return expression(f"{self.spelling.name(f'helpers.{helper}')}({code(updated)})")
 
     def leave_Attribute(
@@ -97,6 +109,8 @@ class ShownTypes(NodePass):
         """A part of a shape: the walk knows the shape, not the subscript."""
         if self.partner(original.value) not in self._sliced or self.is_compiled(self.function):
             return updated
+        partner = self.partner(original.value)
+        self.context.edited_lines.add(getattr(partner, "lineno", 0))
         return expression(f"{self.spelling.name('helpers.Size')}({code(updated)})")
 
     @cached_property
@@ -149,6 +163,11 @@ def _plain_text(node: cst.BaseExpression) -> cst.BaseExpression:
 def shows_tensors(context: Context) -> bool:
     """Whether the file makes text of tensors."""
     return any(_holds(context.type(node), (TENSOR, PARAMETER)) for node in _values(context))
+
+
+def shows_leaves(context: Context) -> bool:
+    """Whether the file may make text of a tensor that an optimizer could be given."""
+    return any(_holds(context.type(node), (PARAMETER,)) for node in _values(context))
 
 
 def shows_layers(context: Context) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from migrate.flow.project_flags import thaws
+from migrate.flow.dtypes import WHOLE
+from migrate.flow.project_flags import draws_from_numpy, thaws
 from migrate.resolve import Usage
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.cells.buffers import as_parameter
@@ -17,6 +18,9 @@ from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.tensors.reject_numpy_union import reject_numpy_union
 from migrate.syntax.nodes import atomic, expression
 from migrate.table import Entry
+
+_MEANS = ("torch.mean", "torch.Tensor.mean")
+_SEEDS = frozenset({"torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all"})
 
 
 @dataclass(slots=True)
@@ -62,9 +66,31 @@ class SpecialCalls(FileAccess):
         if within and self._place(partner) not in within:
             value = self._names.value(site.usage, site.entry)
             return site.updated.with_changes(func=expression(value))
+        if site.entry.torch in _MEANS and self._has_no_mean(partner):
+            name = self.spelling.name("helpers.mean")
+            given = [] if receiver is None else [cst.Arg(receiver)]
+            return cst.Call(func=expression(name), args=[*given, *site.updated.args])
         if receiver is None:
-            return None
+            return self._seed(site)
         return self._buffer(site, receiver) or self._trainable(partner, receiver)
+
+    def _has_no_mean(self, partner: ast.Call) -> bool:
+        """Of whole numbers MindSpore gives a whole number, and torch raises."""
+        if any(keyword.arg == "dtype" for keyword in partner.keywords):
+            return False
+        function = self.context.usage(partner.func)
+        method = function is not None and function.api == "torch.Tensor.mean"
+        subject = getattr(partner.func, "value", None) if method else next(iter(partner.args), None)
+        return subject is not None and self.context.flow.dtypes.of(subject) in WHOLE
+
+    def _seed(self, site: Site) -> cst.BaseExpression | None:
+        """mindspore.set_seed seeds numpy, too: numbers that a program draws there would change."""
+        if site.entry.torch not in _SEEDS:
+            return None
+        if not draws_from_numpy(self.context.modules.project):
+            return None
+        name = self.spelling.name("helpers.manual_seed")
+        return site.updated.with_changes(func=expression(name))
 
     def _place(self, partner: ast.Call) -> str:
         """Whose list the call stands in, as rows say it."""

@@ -14,7 +14,11 @@ from migrate.rewrite.node_pass import NodePass
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
-_HELPERS = {"RuntimeError": "helpers.tensor_errors", "Exception": "helpers.any_error"}
+_HELPERS = {
+    "RuntimeError": "helpers.tensor_errors",
+    "IndexError": "helpers.index_errors",
+    "Exception": "helpers.any_error",
+}
 
 
 @declare(
@@ -35,6 +39,22 @@ _HELPERS = {"RuntimeError": "helpers.tensor_errors", "Exception": "helpers.any_e
                 try:
                     return x @ x
                 except helpers.tensor_errors:
+                    return x
+            """,
+        ),
+        becomes(
+            """
+            def first(x: torch.Tensor, i: torch.Tensor):
+                try:
+                    return x[i]
+                except (IndexError, KeyError):
+                    return x
+            """,
+            """
+            def first(x: Tensor, i: Tensor):
+                try:
+                    return x[i]
+                except (*helpers.index_errors, KeyError):
                     return x
             """,
         ),
@@ -63,9 +83,21 @@ class CaughtErrors(NodePass):
         )
 
     def _handler(self, old: cst.ExceptHandler, handler: cst.ExceptHandler) -> cst.ExceptHandler:
+        if isinstance(old.type, cst.Tuple) and isinstance(handler.type, cst.Tuple):
+            pairs = zip(old.type.elements, handler.type.elements, strict=True)
+            elements = [self._element(one, other) for one, other in pairs]
+            return handler.with_changes(type=handler.type.with_changes(elements=elements))
         helper = _HELPERS.get(code(old.type)) if old.type is not None else _HELPERS["Exception"]
         if helper is None:
             return handler
         new = expression(self.spelling.name(helper))
         space = cst.SimpleWhitespace(" ")
         return handler.with_changes(type=new, whitespace_after_except=space)
+
+    def _element(self, old: cst.BaseElement, element: cst.BaseElement) -> cst.BaseElement:
+        """One of several kinds: except takes no tuple in a tuple."""
+        helper = _HELPERS.get(code(old.value))
+        if helper is None or not isinstance(element, cst.Element):
+            return element
+        value = expression(self.spelling.name(helper))
+        return cst.StarredElement(value=value, comma=element.comma)

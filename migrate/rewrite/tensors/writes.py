@@ -44,7 +44,7 @@ from migrate.rewrite.tensors.write_forms import (
     operation,
     without_gradient,
 )
-from migrate.syntax.nodes import atomic, fill
+from migrate.syntax.nodes import atomic, expression, fill
 from migrate.syntax.text import code
 
 
@@ -362,6 +362,12 @@ class Writes(NodePass):
         self.context.edited_lines.add(partner.lineno)
         if form.kind == "through" and may_be_number(partner.target, self.context):
             return augmented(updated, self.spelling)
+        if self._loses_fractions(partner):
+            function = expression(self.spelling.name("helpers.of_same_kind"))
+            arguments = [cst.Arg(updated.target), cst.Arg(operation(updated))]
+            return cst.Assign(
+                assign_targets(updated.target, form.names), cst.Call(function, arguments)
+            )
         if form.kind == "through":
             return cst.Expr(self._written_through(partner, updated))
         if form.names or keeps_dtype(partner.target, partner.value, self.context):
@@ -376,6 +382,11 @@ class Writes(NodePass):
             # To the compiler `x += y` of a parameter is an assignment to the caller's tensor.
             return cst.Assign([cst.AssignTarget(updated.target)], operation(updated))
         return updated
+
+    def _loses_fractions(self, partner: ast.AugAssign) -> bool:
+        """`whole += 0.5`, `whole /= 2`: torch raises."""
+        divides = isinstance(partner.op, ast.Div)
+        return self.context.flow.dtypes.refuses(partner.target, partner.value, divides)
 
     def _written_through(self, partner: ast.AugAssign, node: cst.AugAssign) -> cst.Call:
         """`p.data *= .5` and `m.weight /= n`: the parameter itself changes, so that optimizers and

@@ -164,3 +164,9 @@ def run():
 def run():
     x = data(1, 2, 6, 4)
     return nn.AdaptiveAvgPool2d([3, 2])(x), nn.AdaptiveAvgPool2d((None, 2))(x), F.adaptive_avg_pool2d(x, (1, 1))
+
+
+# %% [23] ELU with another alpha
+# in: 3,4; grad
+def f(x):
+    return F.elu(x, 0.5) + F.elu(x, alpha=2) + F.celu(x, 0.5) + F.elu(x)

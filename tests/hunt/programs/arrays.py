@@ -292,3 +292,17 @@ def f(x):
     cov = x.T @ x / (x.shape[0] - 1)
     L = torch.linalg.cholesky(cov + 1e-3 * torch.eye(3))
     return cov, L, torch.linalg.inv(cov + torch.eye(3)), torch.linalg.solve(cov + torch.eye(3), x[:3]), torch.det(cov), torch.logdet(cov + torch.eye(3))
+
+
+# %% [16] numpy's numbers in lists
+def run():
+    losses = [np.float64(0.5), np.float64(1.5)]
+    means = [np.mean([1.0, 2.0]), np.mean([3.0])]
+    return (
+        torch.tensor(losses),
+        torch.tensor(means),
+        torch.tensor([np.float32(1)]),
+        torch.tensor([np.int32(1)]),
+        torch.tensor([1.0, np.float64(2)]),
+        torch.tensor([np.bool_(True)]),
+    )

@@ -275,3 +275,36 @@ def run():
         train = np.setdiff1d(idx, val)
         out.append((next(iter(DataLoader(Subset(ds, train), 4)))[0], len(Subset(ds, val.tolist()))))
     return out, ds.tensors[1], ds[2:4]
+
+
+# %% [13] text in tuples, dicts and pairs
+from torch.utils.data import DataLoader, Dataset
+
+
+class Named(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return {"x": torch.full((2,), float(i)), "name": f"img{i}", "pair": (i, "a"), "f": 0.5 * i}
+
+
+def run():
+    found = []
+    for batch in DataLoader(Named(), batch_size=2):
+        found.append((batch["x"], batch["name"], batch["pair"], batch["f"]))
+    tuples = [(np.float32(i), str(i)) for i in range(3)]
+    return found, list(DataLoader(tuples, batch_size=2)), list(DataLoader(["a", "b"], batch_size=2))
+
+
+# %% [13] named tuples stay named
+from collections import namedtuple
+
+from torch.utils.data import DataLoader
+
+Sample = namedtuple("Sample", "x y")
+
+
+def run():
+    samples = [Sample(torch.tensor([float(i)]), i) for i in range(4)]
+    return [(b.x, b.y, type(b).__name__) for b in DataLoader(samples, batch_size=2)]

@@ -334,3 +334,26 @@ def run():
 def run():
     x, n = data(3), torch.tensor([1, 2])
     return torch.full((2,), x.mean().item()), torch.full((2,), n.sum().item()), x.new_full((2,), n.max().item()), torch.full_like(n, n.max().item()), torch.tensor([x.max().item(), 1])
+
+
+# %% [16] where of two whole numbers
+# in: 3,4
+def f(x):
+    found = torch.where(x > 0, 1, 0)
+    return found, found.dtype, torch.where(x > 0, 1.0, -1.0)
+
+
+# %% [16] results whose form a switch chooses
+# in: 3,4
+def f(x):
+    mask = x > 0
+    rows = mask.nonzero(as_tuple=False)
+    return rows.size(0), torch.nonzero(mask, as_tuple=True)[1], mask.nonzero().size(1)
+
+
+# %% [16] unique with and without its extras
+def run():
+    x = torch.tensor([3, 1, 3, 2])
+    values, inverse = torch.unique(x, return_inverse=True)
+    counts = x.unique(return_counts=True)[1]
+    return torch.unique(x).size(0), values.size(), inverse.view(2, 2), counts.sum().item()

@@ -142,3 +142,41 @@ def run():
         m(data(2, 4))
     except AssertionError as e:
         return m(data(2, 3)), str(e)
+
+
+# %% [22] an index beyond an embedding
+def run():
+    table = nn.Embedding(3, 2)
+    try:
+        table(torch.tensor([5]))
+        return "no error"
+    except IndexError:
+        return "index"
+
+
+# %% [22] several kinds caught at once
+def run():
+    found = []
+    for shape in [(2, 3), (3, 2)]:
+        try:
+            found.append((torch.ones(2, 3) @ torch.ones(shape)).shape)
+        except (RuntimeError, KeyError) as error:
+            found.append("caught")
+    return found
+
+
+# %% [22] singular matrices
+def run():
+    found = []
+    a = torch.tensor([[1.0, 2.0], [2.0, 4.0]])
+    for function in (torch.inverse, torch.linalg.inv, torch.linalg.cholesky):
+        try:
+            function(a)
+            found.append("none")
+        except RuntimeError:
+            found.append("raised")
+    try:
+        found.append(torch.linalg.solve(a, torch.ones(2, 1)))
+    except RuntimeError:
+        found.append("raised")
+    return found, torch.inverse(a + torch.eye(2)), a.add(torch.eye(2)).inverse()

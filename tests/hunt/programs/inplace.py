@@ -595,3 +595,18 @@ def f(x):
     y -= 1
     y /= 2
     return y
+
+
+# %% [16] whole numbers divided in place raise
+def run():
+    x = torch.tensor([1, 2, 3])
+    try:
+        x /= x.sum()
+    except RuntimeError:
+        x = x / x.sum()
+    y = torch.zeros(3, dtype=torch.long)
+    try:
+        y += 0.5
+    except RuntimeError:
+        y += 1
+    return x, y

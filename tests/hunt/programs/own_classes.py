@@ -221,3 +221,19 @@ def run():
         r.push(data(2, seed=i), i, bool(i % 2))
     s, a, d = r.sample(2)
     return torch.stack(s), torch.tensor(a), torch.tensor(d), len(r.buf)
+
+
+# %% [25] an attribute named as a member of nn.Cell
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.Linear(2, 2) for _ in range(2)])
+
+    def forward(self, x):
+        for cell in self.cells:
+            x = cell(x)
+        return x
+
+
+def run():
+    return fill(Net())(data(1, 2))

@@ -257,3 +257,46 @@ def f(a, b):
     precision = tp / (tp + fp + 1e-8)
     recall = tp.float() / (tp + fn).clamp(min=1)
     return tp, precision, recall, 2 * precision * recall / (precision + recall + 1e-8)
+
+
+# %% [16] a 0-d tensor counts as a number
+def run():
+    a = torch.arange(3, dtype=torch.int32)
+    b = torch.tensor(2)
+    wide = torch.tensor(0.5, dtype=torch.float64)
+    x = data(2)
+    return a + b, a * b, b - a, a // b, x + wide, wide - x, x.half() + torch.tensor(1.0)
+
+
+# %% [16] 0-d tensors in buffers and attributes
+class Scaler(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("eps", torch.tensor(1e-5, dtype=torch.float64))
+        self.k = torch.tensor(2)
+
+    def forward(self, x, i):
+        spread = x.std(0)
+        return x / (spread + self.eps), i.int() + self.k
+
+
+def run():
+    return Scaler()(data(4, 2), torch.arange(3, dtype=torch.int32))
+
+
+# %% [16] a total of doubles beside floats
+def run():
+    x, y = data(3), torch.from_numpy(np.arange(4.0))
+    total = y.double().sum()
+    return x + total, x - y.double().mean(), (x + total).dtype
+
+
+# %% [16] the mean of whole numbers raises
+def run():
+    found = []
+    for attempt in (lambda: torch.arange(3).mean(), lambda: torch.ones(2).long().std()):
+        try:
+            found.append(attempt())
+        except RuntimeError:
+            found.append("raised")
+    return found, torch.arange(3).float().mean(), torch.arange(3).mean(dtype=torch.float32)

@@ -140,3 +140,31 @@ def run():
     mask = (torch.rand(x.shape) > 0.5).float()
     y = x * mask / 0.5
     return set(y.unique().tolist()) == {0.0, 2.0}, bool(abs(y.mean() - 1) < 0.15), F.dropout(x, 0.5, training=False).mean(), nn.Dropout(0.5).eval()(x).sum()
+
+
+# %% [13] seeding torch leaves numpy's stream alone
+def run():
+    np.random.seed(0)
+    first = np.random.rand(2)
+    torch.manual_seed(3)
+    return first, np.random.rand(2)
+
+
+# %% [13] a seed beyond 32 bits, and numpy's draws imported by name
+from numpy.random import rand, seed
+
+
+def run():
+    seed(1)
+    torch.manual_seed(2**40 + 7)
+    torch.cuda.manual_seed_all(5)
+    return rand(3)
+
+
+# %% [13] the state of the generator is restored
+def run():
+    torch.manual_seed(3)
+    state = torch.get_rng_state()
+    first = torch.rand(3)
+    torch.set_rng_state(state)
+    return bool((torch.rand(3) == first).all())

@@ -171,3 +171,55 @@ def run():
 # %% [16] the text of an in-place layer
 def run():
     return repr(nn.Sequential(nn.Conv2d(1, 2, 3, bias=False), nn.ReLU(inplace=True)))
+
+
+# %% [16] a leaf is printed as a tensor
+def run():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    print(x)
+    print(f"{x}", x.detach(), nn.Parameter(torch.ones(2)))
+
+
+# %% [16] shapes that were put together
+def run():
+    x = torch.ones(2, 3, 4)
+    s = x.shape
+    print(s + (5,), x.shape[1:] + (1,), x.size()[:2])
+
+
+# %% [16] a meter with a format in its text
+class Meter:
+    def __init__(self):
+        self.val = self.avg = self.sum = self.count = 0
+
+    def update(self, val, n=1):
+        self.val = val
+        self.sum += val * n
+        self.count += n
+        self.avg = self.sum / self.count
+
+    def __str__(self):
+        return f"{self.val:.4f} ({self.avg:.4f})"
+
+
+def run():
+    tensors, numbers = Meter(), Meter()
+    for i in range(3):
+        tensors.update(torch.tensor(float(i)), 2)
+        numbers.update(0.5 * i)
+    return str(tensors), str(numbers)
+
+
+# %% [16] a helper that prints whatever it is given
+def describe(name, a):
+    print(name, a.shape, a.shape[1:], a.dtype)
+
+
+def run():
+    describe("tensor", torch.ones(2, 3))
+    describe("mask", torch.ones(2, 3) > 0)
+
+
+# %% [16] activations in a printed network
+def run():
+    print(nn.Sequential(nn.GELU(), nn.GELU(approximate="tanh"), nn.LeakyReLU(0.2)))
