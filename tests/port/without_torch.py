@@ -9,7 +9,6 @@ import contextlib
 import importlib.util
 import io
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,22 +52,10 @@ assert not {"torch", "torchvision"} & set(sys.modules)
 """
 
 
-def torchvision_models(*only: str) -> Callable[[Path], Path]:
-    """torchvision's models, or a package of some of its files."""
-
-    def source(folder: Path) -> Path:
-        found = importlib.util.find_spec("torchvision")
-        assert found is not None and found.origin is not None
-        package = Path(found.origin).parent / "models"
-        if not only:
-            return package
-        (folder / "models").mkdir(parents=True)
-        (folder / "models" / "__init__.py").touch()
-        for name in only:
-            shutil.copy(package / f"{name}.py", folder / "models")
-        return folder / "models"
-
-    return source
+def torchvision_models(folder: Path) -> Path:
+    found = importlib.util.find_spec("torchvision")
+    assert found is not None and found.origin is not None
+    return Path(found.origin).parent / "models"
 
 
 def program(path: Path) -> Callable[[Path], Path]:
@@ -76,7 +63,7 @@ def program(path: Path) -> Callable[[Path], Path]:
 
 
 CORPORA: dict[str, Callable[[Path], Path]] = {
-    "models": torchvision_models(),
+    "models": torchvision_models,
     **{path.name: program(path) for path in sorted(FLAGSHIP.iterdir()) if path.is_dir()},
     "data_parallel": program(FLAGSHIP.parent / "data_parallel"),
     "reference_pt": program(ROOT / "reference_pt"),
