@@ -47,6 +47,8 @@ class CutWriter:
                 return small
             return small.with_changes(value=self._value(small.value, old, cut.unless))
         if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+            if _assigns(small.value, cut.statement):
+                return small
             return small.with_changes(value=self._arguments(small.value, old, cut.unless))
         if isinstance(small, cst.Expr) and isinstance(small.value, cst.Yield):
             held = small.value.value
@@ -123,6 +125,11 @@ def _is_number(node: ast.AST | None) -> bool:
     if isinstance(node.func, ast.Name):
         return node.func.id in _CONVERSIONS
     return isinstance(node.func, ast.Attribute) and node.func.attr in _NUMBERS
+
+
+def _assigns(call: cst.Call, statement: ast.stmt) -> bool:
+    """`p.data = value`, written as ops.assign(p, value): a Parameter takes values alone."""
+    return not isinstance(statement, ast.Expr) and code(call.func).endswith(".assign")
 
 
 def _binds_locals(statement: ast.stmt) -> bool:
