@@ -56,7 +56,8 @@ def _scan(path: str) -> Scan:
         data = read_bytes(Path(path))
         if _DECLARED.match(data):
             # In utf-7 or unicode_escape, ASCII letters need not be there as such.
-            data = decode(data, Path(path)).encode("utf-8", errors="replace")
+            # A declaration that is wrong leaves noise, which the reader reports: look at both.
+            data += b"\n" + decode(data, Path(path)).encode("utf-8", errors="replace")
     except ReadProblem:
         return Scan()  # whoever reads the file itself says why
     if b"\0" in data:  # no text, or UTF-16, in which no name would be found

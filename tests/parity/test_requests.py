@@ -96,4 +96,4 @@ def test_without_numpy_the_commands_say_what_they_need(words: list[str]) -> None
     if "--help" in words:
         assert done.returncode == 0 and "--input" in done.stdout
     else:
-        assert done.returncode == 2 and "pip install numpy" in done.stderr
+        assert done.returncode == 2 and "pip install 'numpy>=1.26.4,<2'" in done.stderr
