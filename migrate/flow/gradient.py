@@ -46,6 +46,7 @@ _CUTTING_ATTRIBUTES = frozenset({"data", "grad", "shape", "dtype", "device", "nd
 _NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 _PLAIN = ("builtins.", "torch.dtype", "torch.device", "numpy.")
 _DEEPEST = 24
+BY_LAYER = yes("a layer computes it")
 
 
 class Gradient:
@@ -187,7 +188,7 @@ class Gradient:
     def _definition(self, definition: Definition, around: FunctionFlow) -> Verdict:
         statement = definition.statement
         if definition.kind == "parameter":
-            return self._parameter(definition, around)
+            return self.of_argument(definition, around)
         if definition.value is not None:
             return self.carries(definition.value)
         if isinstance(statement, ast.Assign):
@@ -206,7 +207,8 @@ class Gradient:
             return self.carries(statement.iter)
         return unknown(f"{definition.name} is bound by {type(statement).__name__}")
 
-    def _parameter(self, definition: Definition, around: FunctionFlow) -> Verdict:
+    def of_argument(self, definition: Definition, around: FunctionFlow) -> Verdict:
+        """Does what the callers pass for an argument carry a gradient?"""
         scope = around.node
         if scope in self._differentiated:
             return yes(f"{definition.name} is an argument of a forward")
@@ -229,7 +231,7 @@ class Gradient:
         if name in _CUTTING or (api and name in _CREATED):
             return no()
         if self._is_layer(self._flow.symbols.type(node.func)):
-            return yes("a layer computes it")
+            return BY_LAYER
         arguments = [*node.args, *(k.value for k in node.keywords)]
         targets = self._flow.calls.targets(node)
         if targets:
@@ -269,7 +271,7 @@ class Gradient:
         pending: list[ast.expr] = [loss]
         while pending:
             node = pending.pop()
-            for read in _reads_with_gradient(node):
+            for read in reads_with_gradient(node):
                 if read.id == name:
                     return yes()
                 for definition in around.defuse.reaching(read):
@@ -286,11 +288,20 @@ class Gradient:
 
 def gradient_reads(node: ast.AST) -> set[str]:
     """Names that a piece of code reads with their gradients: `fake`, not `fake.detach()`."""
-    return {name.id for name in _reads_with_gradient(node)} & {n.id for n in reads_in(node)}
+    return {name.id for name in reads_with_gradient(node)} & {n.id for n in reads_in(node)}
 
 
-def _reads_with_gradient(node: ast.AST) -> list[ast.Name]:
+def reads_with_gradient(node: ast.AST) -> list[ast.Name]:
     """Names that an expression reads with their gradients: `fake`, not `fake.detach()`."""
+    return [n for n in _with_gradient(node) if isinstance(n, ast.Name)]
+
+
+def attributes_with_gradient(node: ast.AST) -> list[ast.Attribute]:
+    """`self.fake`, not `self.fake.detach()`."""
+    return [n for n in _with_gradient(node) if isinstance(n, ast.Attribute)]
+
+
+def _with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", "")
         if name in _CUTTING and isinstance(node.func, ast.Attribute):
@@ -299,9 +310,11 @@ def _reads_with_gradient(node: ast.AST) -> list[ast.Name]:
         return []
     if isinstance(node, ast.Compare | ast.Lambda):
         return []
+    own = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    found = [node] if own and isinstance(node, ast.Name | ast.Attribute) else []
     if isinstance(node, ast.Name):
-        return [node] if isinstance(node.ctx, ast.Load) else []
-    return [name for child in ast.iter_child_nodes(node) for name in _reads_with_gradient(child)]
+        return found
+    return found + [n for child in ast.iter_child_nodes(node) for n in _with_gradient(child)]
 
 
 def _given(call: ast.Call, name: str, scope: ast.AST) -> ast.expr | None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from migrate.flow import Flow
 
 _MODEL_WORDS = ("model", "net", "criterion", "loss_fn", "encoder", "decoder", "critic", "actor")
+_LOSS_WORDS = ("criterion", "loss")
+_NETWORK_WORDS = ("model", "net", "encoder", "decoder", "critic", "actor")
 _DATA_WORDS = (
     "augment", "batch", "collate", "data", "iter", "loader", "logger", "meter", "metric", "mixup",
     "preprocess", "processor", "sampler", "timer", "tokenizer", "transform", "writer",
@@ -60,11 +62,38 @@ def runs_forward(node: ast.AST, flow: Flow) -> bool:
     `policy.saved_log_probs` is neither: that forward pass was run elsewhere.
     """
     return any(
-        (isinstance(inner, ast.Call) and _calls_parameters(inner, flow, _DEPTH))
+        (isinstance(inner, ast.Call) and _runs_network(inner, flow))
         or (isinstance(inner, ast.Name | ast.Attribute) and is_parameter(flow.symbols.type(inner)))
         or (isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters"))
         for inner in ast.walk(node)
     )
+
+
+def _runs_network(call: ast.Call, flow: Flow) -> bool:
+    """`criterion(out, y)` computes with what it is given, and has no parameters of its own."""
+    if not _calls_parameters(call, flow, _DEPTH):
+        return False
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if any(is_module_value(flow.symbols.type(argument)) for argument in arguments):
+        return True
+    if any(_sounds_like(argument, _NETWORK_WORDS) for argument in arguments):
+        return True
+    kinds = options_of(flow.symbols.type(call.func))
+    if all(kind is UNKNOWN for kind in kinds):
+        return not _sounds_like(call.func, _LOSS_WORDS)
+    return not all(
+        isinstance(kind, Instance) and isinstance(kind.cls, str) and _is_loss(kind.cls)
+        for kind in kinds
+    )
+
+
+def _sounds_like(node: ast.expr, words: tuple[str, ...]) -> bool:
+    last = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return any(word in last.lower() for word in words)
+
+
+def _is_loss(cls: str) -> bool:
+    return cls.startswith("torch.nn.") and cls.endswith("Loss")
 
 
 def is_parameter(value: Value) -> bool:

@@ -18,6 +18,7 @@ CLIPS = {
     "torch.nn.utils.clip_grad_norm": "clip_norm",
     "torch.nn.utils.clip_grad_value_": "clip_value",
 }
+CLOSURE_STEP = "torch.optim.LBFGS.step"  # takes the gradients that its closure leaves
 
 
 @dataclass(slots=True, eq=False)

@@ -15,7 +15,7 @@ from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import is_parameter
 from migrate.flow.project_flags import reads_gradients
 from migrate.pipeline.context import Context
-from migrate.plan.find import CLIPS, Backward, Calls
+from migrate.plan.find import CLIPS, CLOSURE_STEP, Backward, Calls
 from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN
@@ -30,6 +30,7 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
     apart |= any(backward.others for one in calls for backward in one.backwards)
     apart |= gradients_cross_functions(context.modules.project) or _clips_apart(calls, context)
     apart |= any(one.loops_over_optimizers for one in calls)
+    apart |= any(usage.api == CLOSURE_STEP for usage in context.usages.values())
     here = any(
         is_gradient(node, context) or _may_be_gradient(node, context)
         for node in nodes_of(tree, ast.Attribute)

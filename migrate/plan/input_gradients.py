@@ -18,6 +18,7 @@ from migrate.flow.parameter_use import is_parameter
 from migrate.flow.region import points_in, region_inputs
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
+from migrate.plan.input_place import not_in_reach, place_of_gradients
 from migrate.plan.interface import is_code, names_called
 from migrate.plan.slice import leaves
 
@@ -95,14 +96,6 @@ def input_names(value: ast.expr, context: Context) -> list[str]:
     return names
 
 
-def not_in_reach() -> Refusal:
-    return Refusal(
-        "MindSpore differentiates functions, not tensors that were computed before",
-        "put the computation of outputs into a function of inputs and call mindspore.grad on it",
-        "MS301",
-    )
-
-
 def plan_gradients(
     node: ast.Call,
     statement: ast.stmt,
@@ -132,7 +125,7 @@ def plan_gradients(
             "MS408",
         )
     ends = [bare] if start is None else [bare, start]
-    place, deferred = _place(region, statement, block, ends, switched, flow)
+    place, deferred = place_of_gradients(region, statement, block, ends, switched, flow)
     first = {bare.id} if isinstance(bare, ast.Name) and start is None else set()
     return InputGradients(
         node,
@@ -198,49 +191,6 @@ def _region(
             found.append(statement)
             carried |= flow.names.changes(statement)
     return found
-
-
-def _place(
-    region: list[ast.stmt],
-    statement: ast.stmt,
-    block: list[ast.stmt],
-    ends: list[ast.expr],
-    switched: list[ast.stmt],
-    flow: FunctionFlow,
-) -> tuple[ast.stmt, list[ast.stmt]]:
-    """Where the gradients can be computed, and what must then go behind."""
-    if not region:
-        return statement, []
-    changes = flow.names.changes
-    order = {one: index for index, one in enumerate(block)}
-    bound = {name for one in region for name in changes(one)}
-    read = {name for one in (*region, *ends) for name in reads(one)}
-    span = block[order[region[0]] : order[statement]]
-    between = [s for s in span if s not in region and s not in switched]
-    looking = [s for s in between if reads(s) & bound]
-    place = region[-1] if looking else statement
-    # The outputs need what is computed from the region's values.
-    behind = [s for s in between if looking and order[s] > order[place]]
-    deferred = [s for s in looking if order[s] < order[place]]
-    staying = [s for s in between if s not in deferred]
-    moved = [*behind, *deferred, *_overwriting(staying, region, order, flow)]
-    if any(changes(s) & read for s in moved):
-        raise not_in_reach()
-    return place, deferred
-
-
-def _overwriting(
-    statements: list[ast.stmt],
-    region: list[ast.stmt],
-    order: dict[ast.stmt, int],
-    flow: FunctionFlow,
-) -> list[ast.stmt]:
-    """Those that change what an earlier statement of the region has read."""
-    return [
-        s
-        for s in statements
-        if any(flow.names.changes(s) & reads(one) for one in region if order[one] < order[s])
-    ]
 
 
 def _read_outside(region: list[ast.stmt], call: ast.Call, flow: FunctionFlow) -> list[str]:

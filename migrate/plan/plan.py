@@ -23,6 +23,7 @@ from migrate.plan.input_gradients import GRAD
 from migrate.plan.interface import Interface, Versions, changed_in_part, find_versions
 from migrate.plan.mode import Switches, plan_modes
 from migrate.plan.optimizers import may_reach, optimizers_reached, trained_models
+from migrate.plan.outside import computed_outside
 from migrate.plan.place import (
     assign_roles,
     is_cleared_each_time,
@@ -115,7 +116,7 @@ def _note_others(calls: Calls, models: dict[str, set[str]], context: Context) ->
             continue
         at = backward.block.index(backward.statement)
         slicer = Slicer(backward, calls, context, set())
-        region, _ = slicer.slice(backward.block, at)
+        region = slicer.region(backward.block, at)
         apart = slicer.detached(region)
         parts = [part for part in (*region, backward.bare) if part not in apart]
         found = [name for name in names if may_reach(name, parts, models)]
@@ -227,6 +228,7 @@ class StepPlanner:
             unbound=interface.unbound(parameters),
             copied=changed_in_part(region, parameters, self.context),
             settled=is_settled(self.guard, loop),
+            may_skip=any(map(leaves, deferred)),
         )
 
     def _check_call(self) -> None:
@@ -311,10 +313,12 @@ class StepPlanner:
                 "use one name for the list, and append to it where the loss is computed",
                 "MS408",
             )
-        if not any(runs_forward(part, self.context.flow) for part in (*region, loss)):
+        parts = (*region, loss)
+        outside = computed_outside(parts, region, self.flow, self.context)
+        if outside or not any(runs_forward(part, self.context.flow) for part in parts):
             raise Refusal(
-                "the forward pass behind this loss was run elsewhere, out of reach of "
-                "value_and_grad",
+                f"the forward pass behind {outside or 'this loss'} was run elsewhere, out of "
+                "reach of value_and_grad",
                 "run the model where the loss is computed",
                 "MS408",
             )
@@ -359,7 +363,9 @@ class StepPlanner:
         return (
             self.on_parameters
             or several
-            or not is_cleared_each_time(blocks, self.calls, self.backward.optimizer)
+            or not is_cleared_each_time(
+                blocks, self.calls, self.backward.optimizer, self.context.modules.project
+            )
         )
 
 

@@ -13,6 +13,7 @@ from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import may_use_parameters
 from migrate.flow.region import region_inputs, surely_binds
 from migrate.pipeline.context import Context
+from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN
@@ -49,10 +50,16 @@ class Slicer:
 
         All others that the loss needs are data: they stay where they are, in front of the step.
         """
+        region = self._region(block, at)
+        return [block[i] for i in sorted(region)], self._deferred(block, region, at)
+
+    def region(self, block: list[ast.stmt], at: int) -> list[ast.stmt]:
+        return [block[i] for i in sorted(self._region(block, at))]
+
+    def _region(self, block: list[ast.stmt], at: int) -> set[int]:
         chain = self._chain(block, at)
         region = self._with_parameters(block, chain)
-        region |= {i for i in chain if i not in region and self._starts(i, block, region, at)}
-        return [block[i] for i in sorted(region)], self._deferred(block, region, at)
+        return region | {i for i in chain if i not in region and self._starts(i, block, region, at)}
 
     def unknown_callees(self, block: list[ast.stmt]) -> list[str]:
         """Names that the loss is computed by, and of which nothing is known."""
@@ -145,11 +152,35 @@ class Slicer:
             elif statement not in self.special and (
                 reads(statement) & bound
                 or (changed | _deleted(statement)) & (read | (bound if found else set()))
+                or self._keeps_order(statement, found, [block[i] for i in region if i > index])
             ):
                 found.append(statement)
                 bound |= changed
                 read |= reads(statement)
         return found
+
+    def _keeps_order(
+        self, statement: ast.stmt, before: list[ast.stmt], after: list[ast.stmt]
+    ) -> bool:
+        """Must it stay behind those that go behind the step, though it reads nothing of theirs?
+
+        `continue` must not skip them, what they may skip must not run, text keeps its order.
+        """
+        if leaves(statement):
+            return bool(before)
+        if not any(map(leaves, before)):
+            return _prints(statement) and any(map(_prints, before))
+        changed = self.changes(statement)
+        feeds = changed & {name for one in after for name in reads(one)}
+        if feeds and reads(statement) & changed:
+            raise Refusal(
+                f"whether {' and '.join(sorted(feeds))} changes is decided by results of the step "
+                "in which it is used",
+                "decide about the batch behind backward(), or change it in front of the forward "
+                "pass",
+                "MS408",
+            )
+        return not feeds
 
     # The way of the gradient ----------------------------------------------------------------------
 
@@ -200,6 +231,13 @@ _CONTAINERS = ("list", "dict", "set", "defaultdict", "OrderedDict", "deque")
 
 def _deleted(statement: ast.stmt) -> set[str]:
     return {t.id for t in getattr(statement, "targets", ()) if isinstance(t, ast.Name)}
+
+
+def _prints(statement: ast.stmt) -> bool:
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+        for node in ast.walk(statement)
+    )
 
 
 def leaves(statement: ast.AST, in_loop: bool = False) -> bool:

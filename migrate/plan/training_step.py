@@ -47,6 +47,7 @@ class TrainingStep:
     unbound: dict[ast.stmt, list[str]] = field(default_factory=dict)
     running: list[str] = field(default_factory=list)  # networks that the step calls
     copied: list[str] = field(default_factory=list)  # parameters of which the region changes parts
+    may_skip: bool = False  # by its results, in front of backward()
 
 
 class Role(NamedTuple):

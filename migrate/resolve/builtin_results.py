@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from migrate.resolve.types import item_of
 from migrate.resolve.values import (
     BOOL,
@@ -15,6 +17,8 @@ from migrate.resolve.values import (
     Value,
     instance,
     is_tensor,
+    join,
+    options_of,
 )
 
 _BUILTIN_RESULTS: dict[str, Value] = {
@@ -42,12 +46,29 @@ _SAME_ITEMS = {
 }
 
 
+def dict_result(values: list[Value], keywords: Mapping[str | None, Value]) -> Value:
+    """`dict(net.named_parameters())`: of pairs, of another dict, of keywords."""
+    found: list[Value] = list(keywords.values())
+    for option in options_of(values[0]) if values else ():
+        pair = item_of(option)
+        if isinstance(option, ListOf) and option.kind == "dict":
+            found.append(option.item)
+        elif isinstance(pair, TupleOf) and len(pair.items) == 2:
+            found.append(pair.items[1])
+        else:
+            found.append(UNKNOWN)
+    item = found[0] if found else UNKNOWN
+    for other in found[1:]:
+        item = UNKNOWN if UNKNOWN in (item, other) else join(item, other)
+    return ListOf(item, "dict")
+
+
 def builtin_result(name: str, values: list[Value]) -> Value:
     """What a builtin gives for arguments of these types."""
     if name in _BUILTIN_RESULTS:
         return _BUILTIN_RESULTS[name]
     if not values:
-        return ListOf(UNKNOWN, "dict") if name == "dict" else UNKNOWN
+        return UNKNOWN
     if name in _SAME_ITEMS:
         return (
             values[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.resolve.binding import bind_hints, fitting_overloads, is_sure, passed_on
-from migrate.resolve.builtin_results import builtin_result
+from migrate.resolve.builtin_results import builtin_result, dict_result
 from migrate.resolve.callbacks import called_back
 from migrate.resolve.chosen_members import result_of_any
 from migrate.resolve.containers import CONTAINERS, call_method, fill
@@ -291,6 +291,8 @@ class Calls(Expressions):
             return ListOf(MemberOf(values[0].name), "dict")
         if name == "builtins.globals":
             return ListOf(MemberOf(self.module.source.module), "dict")
+        if name in ("builtins.dict", "collections.OrderedDict"):
+            return dict_result(values, keywords)
         if root == "builtins":
             return builtin_result(rest, values)
         if name in ("functools.partial", "functools.partialmethod") and values:
@@ -300,8 +302,6 @@ class Calls(Expressions):
             return CallableOf(made)
         if name in ("copy.deepcopy", "copy.copy", *_PROGRESS) and values:
             return values[0]
-        if name == "collections.OrderedDict":
-            return ListOf(UNKNOWN, "dict")
         if name == "collections.deque":
             return instance(name)
         if root == "math":

@@ -215,6 +215,11 @@ class Members:
                 owner.item if name == "values" else TupleOf((UNKNOWN, owner.item)), "iterator"
             )
             return Method(items, "builtins.dict.values"), ""
+        if isinstance(owner, ListOf) and owner.kind == "dict" and is_tensor(owner.item):
+            if name in ("get", "pop"):
+                return Method(owner.item, "builtins.dict.get"), ""
+            if name == "copy":
+                return Method(owner, "builtins.dict.copy"), ""
         return UNKNOWN, ""
 
     def find_row(self, cls: str, name: str) -> Entry | None:

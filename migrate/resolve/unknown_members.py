@@ -20,6 +20,12 @@ from migrate.resolve.values import (
     is_tensor,
 )
 
+_NORMS_OWN = frozenset({"running_mean", "running_var"})
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
 
 class UnknownMembers(Members):
     """The members that Members leaves open."""
@@ -64,6 +70,9 @@ class UnknownMembers(Members):
             cls, kind = ("torch.nn.Parameter", PARAMETER) if asks else ("torch.Tensor", TENSOR)
             return self._as_member_of(cls, kind, node, form)
         row = self.table.get(f"torch.nn.Module.{name}") if form == "call" else None
+        if name in _NORMS_OWN and isinstance(node.ctx, ast.Load) and not _is_self(node.value):
+            self.record(node, f"torch.nn.Module.{name}", "attribute")  # its helper takes anything
+            return UNKNOWN
         if name == "_modules":  # nothing else has such a member
             row = self.table.get("torch.nn.Module._modules")
         if row is not None and (self._is_called_here(node.value) or says_module(node)):

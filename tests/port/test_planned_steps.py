@@ -250,3 +250,122 @@ def test_what_is_not_known_to_be_a_network_is_named(port) -> None:
     (finding,) = port(source).findings
     assert finding.code == "MS408" and "nothing is known of g" in finding.message
     assert not port(source.replace("(g,", "(g: nn.Module,")).findings
+
+
+def test_what_is_kept_of_a_batch_is_kept_before_it_is_skipped(port) -> None:
+    text = port(
+        HEAD
+        + """
+    def train(net: nn.Module, data, opt: torch.optim.Optimizer):
+        seen = []
+        for i, x in enumerate(data):
+            out = net(x)
+            seen.append(out.mean().item())
+            if i == 2:
+                continue
+            loss = out.pow(2).mean()
+            if loss.item() > 2:
+                continue
+            loss.backward()
+            if i % 2:
+                opt.step()
+                opt.zero_grad()
+        return seen
+    """
+    ).text
+    order = ["= grad_step(x)", "seen.append", "if i == 2", "if loss.item() > 2", ".add(grads)"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_a_count_that_skipping_decides_is_no_function_of_the_step(port) -> None:
+    result = port(
+        HEAD
+        + """
+    def train(net: nn.Module, data, opt: torch.optim.Optimizer):
+        count = 1
+        for x in data:
+            out = net(x)
+            if out.mean().item() > 0:
+                continue
+            count += 1
+            loss = out.pow(2).mean() / count
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """
+    )
+    assert any("count" in finding.message for finding in result.findings)
+
+
+OUTSIDE = [
+    """
+    def update(out, y, opt, criterion):
+        loss = criterion(out, y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+    def train(net: nn.Module, data, opt: torch.optim.Optimizer):
+        for x, y in data:
+            update(net(x), y, opt, nn.CrossEntropyLoss())
+    """,
+    """
+    class Trainer:
+        def __init__(self, net: nn.Module):
+            self.net, self.head = net, nn.Linear(2, 2)
+            self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+        def update(self, features, y):
+            loss = F.cross_entropy(self.head(features), y)
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+
+        def fit(self, data):
+            for x, y in data:
+                self.update(self.net(x), y)
+    """,
+    """
+    class GAN:
+        def __init__(self):
+            self.G, self.D = nn.Linear(4, 4), nn.Linear(4, 1)
+            self.opt = torch.optim.SGD(self.G.parameters(), lr=0.1)
+
+        def forward(self, x):
+            self.fake = self.G(x)
+
+        def optimize(self, x):
+            self.forward(x)
+            loss = self.D(self.fake).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+    """,
+]
+
+
+@pytest.mark.parametrize("source", OUTSIDE)
+def test_a_forward_pass_that_was_run_elsewhere_is_not_taken_for_data(port, source) -> None:
+    result = port(HEAD + source)
+    assert "helpers.backward(loss)" in result.text
+    assert any("was run elsewhere" in finding.message for finding in result.findings)
+
+
+def test_features_without_a_gradient_are_data(port) -> None:
+    source = OUTSIDE[1].replace("self.net(x), y)", "self.net(x).detach(), y)")
+    result = port(HEAD + source)
+    assert not result.findings and "def forward_step(features, y):" in result.text
+
+
+def test_gradients_that_nothing_clears_add_up(port) -> None:
+    text = port(
+        HEAD
+        + """
+    def train(net: nn.Module, data, opt: torch.optim.Optimizer):
+        for x in data:
+            net(x).mean().backward()
+            opt.step()
+    """
+    ).text
+    assert "gradients.add(grads)" in text and ".clear()" not in text

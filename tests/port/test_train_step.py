@@ -354,7 +354,7 @@ def test_a_step_on_one_line_is_a_step(port) -> None:
         "net = nn.Linear(2, 1); a = 1; b = 2\n"
         "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
         "c = 3; d = 4\n"
-        "for x in batches: loss = net(x).mean(); loss.backward(); opt.step()  # all\n"
+        "for x in batches: opt.zero_grad(); loss = net(x).mean(); loss.backward(); opt.step()  # all\n"
     ).text
     assert "c = 3; d = 4\n" in text
     assert "    loss, grads = grad_step(x)\n    opt(grads)" in text
@@ -386,8 +386,12 @@ def test_a_closure_is_called_once_and_then_the_step_is_taken(port) -> None:
     assert named.text == result.text
 
 
-def test_an_optimizer_that_calls_its_closure_many_times_is_reported(port) -> None:
-    assert port(CLOSURE.replace("SGD", "LBFGS")).findings
+def test_an_optimizer_that_calls_its_closure_many_times_calls_it_itself(port) -> None:
+    result = port(CLOSURE.replace("SGD", "LBFGS"))
+    assert not result.findings and "    loss = opt.step(closure)\n" in result.text
+    assert "helpers.ParameterGradients(" in result.text  # where the optimizer finds them
+    searching = CLOSURE.replace("SGD(", "LBFGS(line_search_fn='strong_wolfe', params=")
+    assert port(searching).findings
     own = CLOSURE.replace("torch.optim.SGD(net.parameters(), lr=0.1)", "Sharp(torch.optim.SGD(w))")
     assert "closure(); " not in port(own).text and "opt.step(closure)" in port(own).text
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 HEAD = "import torch\nfrom torch import nn\n\n\n"
 
 
@@ -80,3 +82,57 @@ def test_a_step_whose_other_half_is_recorded(port) -> None:
         "        self.optimizer.step()\n"
     )
     assert "MS312" not in [finding.code for finding in ported.findings]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "dict(ema.named_parameters())",
+        "OrderedDict(ema.named_parameters())",
+        "{n: p for n, p in ema.named_parameters()}",
+        "dict(dict(ema.named_parameters()))",
+    ],
+)
+def test_parameters_that_a_dict_holds_change_themselves(port, made) -> None:
+    text = port(
+        f"""
+        import torch
+        from collections import OrderedDict
+
+        @torch.no_grad()
+        def update(ema, model, decay):
+            params = {made}
+            for n, p in model.named_parameters():
+                params[n].mul_(decay).add_(p.data, alpha=1 - decay)
+        """
+    ).text
+    assert "ops.assign(params[n], params[n].mul(decay).add(p, alpha=1 - decay))" in text
+    assert "params[n] =" not in text
+
+
+def test_an_item_of_what_an_object_holds_changes_itself(port) -> None:
+    text = port(
+        """
+        import torch
+
+        class Average:
+            def __init__(self, model: torch.nn.Module):
+                self.buffers = dict(model.named_buffers())
+
+            @torch.no_grad()
+            def pull(self, other: torch.nn.Module):
+                for n, b in other.named_buffers():
+                    self.buffers[n].copy_(b)
+        """
+    ).text
+    assert "helpers.set_value(" in text and "self.buffers[n] =" not in text
+
+
+def test_statistics_of_something_unknown_have_torch_s_name_or_mindspore_s(port) -> None:
+    text = port("import torch\n\ndef f(pair):\n    return pair.target[1].running_mean\n").text
+    assert "helpers.running_mean_of(pair.target[1])" in text
+    own = port(
+        "import torch\n\nclass R:\n    def f(self):\n        self.running_mean = 1\n"
+        "        return self.running_mean\n"
+    ).text
+    assert "running_mean_of" not in own

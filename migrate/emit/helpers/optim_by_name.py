@@ -8,6 +8,7 @@ from migrate.emit.helpers.optim_adagrad import Adagrad
 from migrate.emit.helpers.optim_adam import Adam, AdamW
 from migrate.emit.helpers.optim_adamax import Adamax
 from migrate.emit.helpers.optim_asgd import ASGD
+from migrate.emit.helpers.optim_lbfgs import LBFGS
 from migrate.emit.helpers.optim_muon import Muon
 from migrate.emit.helpers.optim_nadam import NAdam
 from migrate.emit.helpers.optim_radam import RAdam
@@ -47,6 +48,7 @@ class optimizers_by_name:
     """torch.optim: `getattr(optimizers_by_name, "SGD")`."""
 
     ASGD = ASGD
+    LBFGS = LBFGS
     Adadelta = Adadelta
     Adafactor = Adafactor
     Adagrad = Adagrad

@@ -3,6 +3,7 @@
 from mindspore.experimental import optim
 
 from migrate.emit.helpers.optim_mapped import named_apart
+from migrate.emit.helpers.train_leaves import from_tensors, to_tensors
 
 
 class Optimizer(optim.Optimizer):
@@ -17,4 +18,7 @@ class Optimizer(optim.Optimizer):
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
             without = not parameter.requires_grad or getattr(parameter, "has_no_gradient", False)
             parameter.grad = None if without else gradient
-        return self.step()
+        from_tensors(self.parameters)
+        loss = self.step()
+        to_tensors(self.parameters)
+        return loss

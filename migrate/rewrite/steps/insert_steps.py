@@ -200,7 +200,9 @@ class InsertSteps(NodePass):
         start = block.starts.get(plan, len(block.body))
         if plan.anchor in (*plan.region, plan.backward.statement):
             block.body[start:start] = self._steps.before.pop(plan.anchor, [])
-        block.body += [*made, *block.behind[plan]]
+        # A batch that is skipped by what the step gave leaves no gradients.
+        kept = made[:-1] if plan.may_skip and plan.accumulates and plan.guard is None else made
+        block.body += [*kept, *block.behind[plan], *made[len(kept) :]]
         if plan.guard is not None:
             block.body += statements
 

@@ -49,6 +49,8 @@ def in_place_form(place: ast.expr, context: Context, *, compiled: bool) -> Form:
     """The form for a change of `place`, an expression of the file in hand."""
     flow = context.flow.around(place)
     observers = flow.aliases.observers(place) if flow is not None else []
+    if not compiled and _is_item_from_outside(place, context):
+        return THROUGH
     if not compiled and _is_part_of_parameter(place, context):
         # `p[:n] = 1` writes into the Parameter, whoever holds it; only views are copies.
         observers = [o for o in observers if o.kind == "name" and o.relation != "same"]
@@ -152,6 +154,17 @@ def _functional(observers: list[Observer], place: ast.expr, context: Context) ->
         return Form("rebind", same, after=tuple(lines))
     worst = next(o for o in inside if o.kind != "name" or o.relation != "same")
     return Form("flag", seen_by=str(worst))
+
+
+def _is_item_from_outside(place: ast.expr, context: Context) -> bool:
+    """`self.shadow[name]`: whoever filled the list or the dict may hold the tensor as well."""
+    flow = context.flow.around(place)
+    if flow is None or not isinstance(place, ast.Subscript) or not is_held_item(place, context):
+        return False
+    holders = flow.aliases.refs(place.value)
+    if not any(ref.memory.outside for ref in holders):
+        return False
+    return is_differentiated(place, context) is not Answer.YES
 
 
 def is_held_item(place: ast.expr, context: Context) -> bool:

@@ -719,3 +719,42 @@ def run():
         om.step()
         oc.step()
     return m, c
+
+# %% [6] an attack that passes over what is wrong already
+def attack(image, epsilon, grad):
+    return torch.clamp(image + epsilon * grad.sign(), -1, 1)
+
+
+def run():
+    model = fill(nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 3))).eval()
+    kept, correct = [], 0
+    for i in range(6):
+        x, target = data(1, 6, seed=i), labels(1, 3, seed=i)
+        x.requires_grad = True
+        output = model(x)
+        init_pred = output.max(1, keepdim=True)[1]
+        if init_pred.item() != target.item():
+            continue
+        loss = F.nll_loss(F.log_softmax(output, dim=1), target)
+        model.zero_grad()
+        loss.backward()
+        perturbed = attack(x, 0.3, x.grad.data)
+        correct += (model(perturbed).argmax(1) == target).sum().item()
+        kept.append(perturbed.detach())
+    return correct, kept
+
+# %% [6] an input's gradient, and a score that decides about it
+def run():
+    net = fill(nn.Linear(4, 3))
+    skipped, sums = 0, []
+    for i in range(5):
+        x = data(2, 4, seed=i).requires_grad_()
+        out = net(x)
+        score = out.max().item()
+        sure = score > 1.0
+        if sure:
+            skipped += 1
+            continue
+        F.cross_entropy(out, labels(2, 3, seed=i)).backward()
+        sums.append(x.grad.abs().sum().item())
+    return skipped, sums

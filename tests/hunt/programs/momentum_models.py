@@ -680,3 +680,81 @@ def run():
     loss.backward()
     opt.step()
     return [p.requires_grad for p in frozen.parameters()], m, loss.item()
+
+# %% [1] an average of the weights by a dict of named parameters
+@torch.no_grad()
+def accumulate(ema_model, model, decay=0.9):
+    ema_params = dict(ema_model.named_parameters())
+    for name, param in model.named_parameters():
+        ema_params[name].mul_(decay).add_(param.data, alpha=1 - decay)
+    ema_buffers = dict(ema_model.named_buffers())
+    for name, buffer in model.named_buffers():
+        ema_buffers[name].copy_(buffer)
+
+
+def run():
+    model = fill(nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.Linear(5, 2)), 1)
+    ema = fill(nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.Linear(5, 2)), 2)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for i in range(2):
+        loss = F.cross_entropy(model(data(6, 4, seed=i)), labels(6, 2, seed=i))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        accumulate(ema, model)
+    return ema[0].weight.detach(), ema[1].running_mean, ema[2].bias.detach()
+
+# %% [1] an average of the weights by ordered dicts
+from collections import OrderedDict
+
+
+@torch.no_grad()
+def update_ema(ema_model, model, decay=0.9):
+    ema_params = OrderedDict(ema_model.named_parameters())
+    model_params = OrderedDict(model.named_parameters())
+    for name, param in model_params.items():
+        ema_params[name].mul_(decay).add_(param.data, alpha=1 - decay)
+
+
+def run():
+    model, ema = fill(nn.Linear(4, 2), 1), fill(nn.Linear(4, 2), 2)
+    update_ema(ema, model)
+    update_ema(ema, model, decay=0.5)
+    return ema.weight.detach(), ema.bias.detach()
+
+# %% [1] named parameters kept in a dict of an object
+class Average:
+    def __init__(self, model):
+        self.params = dict(model.named_parameters())
+        self.buffers = dict(model.named_buffers())
+
+    @torch.no_grad()
+    def pull(self, other):
+        for name, p in other.named_parameters():
+            self.params[name].mul_(0.9)
+            self.params[name] += 0.1 * p
+        for name, b in other.named_buffers():
+            self.buffers[name].copy_(b)
+
+
+def run():
+    model = fill(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)), 1)
+    other = fill(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)), 2)
+    other(data(6, 4))
+    Average(model).pull(other)
+    return model[0].weight.detach(), model[1].running_var
+
+# %% [17] statistics of a network that an object holds
+import copy
+
+
+class Pair:
+    def __init__(self, net):
+        self.online = net
+        self.target = copy.deepcopy(net)
+
+
+def run():
+    pair = Pair(fill(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))))
+    pair.online(data(6, 4))
+    return pair.online[1].running_mean, pair.target[1].running_mean, pair.target[1].running_var

@@ -455,3 +455,40 @@ def run():
         scaler.step(opt)
         scaler.update()
     return m
+
+# %% [0] LBFGS of a model in several steps, with a counter and a shared closure
+class Fit:
+    def __init__(self):
+        self.net = fill(nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)))
+        self.optimizer = torch.optim.LBFGS(self.net.parameters(), lr=0.8, max_iter=5, history_size=3)
+        self.calls = 0
+
+    def closure(self):
+        self.calls += 1
+        self.optimizer.zero_grad()
+        loss = F.mse_loss(self.net(self.x), self.y)
+        loss.backward()
+        return loss
+
+    def fit(self, x, y):
+        self.x, self.y = x, y
+        return [self.optimizer.step(self.closure).item() for _ in range(3)]
+
+
+def run():
+    fit = Fit()
+    losses = fit.fit(data(8, 3), data(8, 1, seed=2))
+    return losses, fit.calls, fit.net[0].weight.detach()
+
+# %% [0] LBFGS for a plain tensor
+def run():
+    x = torch.tensor([1.5, -0.7], requires_grad=True)
+    opt = torch.optim.LBFGS([x], lr=0.1, max_iter=6)
+
+    def closure():
+        opt.zero_grad()
+        loss = (1 - x[0]) ** 2 + 10 * (x[1] - x[0] ** 2) ** 2
+        loss.backward()
+        return loss
+
+    return [opt.step(closure).item() for _ in range(2)], x.detach()

@@ -222,3 +222,71 @@ def run():
         loss.backward()
         opt.step()
     return sums
+
+# %% [6] scores are kept before a batch is skipped
+def run():
+    model = fill(nn.Linear(4, 1))
+    opt = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    seen, steps = [], 0
+    for i in range(5):
+        out = model(data(6, 4, seed=i))
+        seen.append(out.mean().item())
+        if i % 3 == 1:
+            print("skip", i)
+            continue
+        loss = out.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        steps += 1
+    return seen, steps, model.weight.detach()
+
+# %% [6] a batch that is skipped by its loss adds no gradients
+def run():
+    model = fill(nn.Linear(4, 1))
+    opt = torch.optim.SGD(model.parameters(), lr=0.05)
+    sched = torch.optim.lr_scheduler.ExponentialLR(opt, 0.5)
+    losses = []
+    for i in range(6):
+        loss = (model(data(6, 4, seed=i)) - 1).pow(2).mean()
+        losses.append(loss.item())
+        if loss.item() > 1.9:
+            continue
+        sched.step()
+        loss.backward()
+        if i % 2:
+            opt.step()
+            opt.zero_grad()
+    return losses, model.weight.detach(), opt.param_groups[0]["lr"]
+
+# %% [6] a count that a skipped batch does not change
+def run():
+    model = fill(nn.Linear(4, 1))
+    opt = torch.optim.SGD(model.parameters(), lr=0.05)
+    count = 1
+    losses = []
+    for i in range(5):
+        out = model(data(6, 4, seed=i))
+        if out.mean().item() > 0:
+            continue
+        count += 1
+        loss = out.pow(2).mean() / count
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses, count
+
+# %% [6] text between the statements of a step
+def run():
+    model = fill(nn.Linear(4, 1))
+    opt = torch.optim.SGD(model.parameters(), lr=0.05)
+    for i in range(2):
+        out = model(data(6, 4, seed=i))
+        print("mean", out.mean().item())
+        print("round", i)
+        loss = out.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    return model.weight.detach()

@@ -1,0 +1,45 @@
+"""Forward passes behind a loss that were run out of reach: by a caller, or in another method.
+
+`def update(self, out, y)` with `out = self.model(x)` where it is called; `self.fake`, which
+`forward()` has set. A function of the step would take them for data, and train nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate.flow import FunctionFlow
+from migrate.flow.gradient import BY_LAYER, attributes_with_gradient, reads_with_gradient
+from migrate.pipeline.context import Context
+from migrate.resolve.values import Instance, ProjectClass, options_of
+
+
+def computed_outside(
+    parts: Sequence[ast.AST], region: Sequence[ast.stmt], flow: FunctionFlow, context: Context
+) -> str:
+    """What the parts read with its gradient, though a layer outside of the region computed it."""
+    inside = {node for statement in region for node in ast.walk(statement)}
+    gradient = context.flow.gradient
+    for part in parts:
+        for name in reads_with_gradient(part):
+            given = [d for d in flow.defuse.reaching(name) if d.kind == "parameter"]
+            if any(gradient.of_argument(d, flow) == BY_LAYER for d in given):
+                return name.id
+        for held in attributes_with_gradient(part):
+            values = _assigned(held, context)
+            here = any(value in inside for value in values)
+            if not here and any(gradient.carries(value) == BY_LAYER for value in values):
+                return ast.unparse(held)
+    return ""
+
+
+def _assigned(held: ast.Attribute, context: Context) -> list[ast.expr]:
+    """What the methods of its class assign to an attribute."""
+    layers = context.flow.effects.layers
+    return [
+        value
+        for option in options_of(context.type(held.value))
+        if isinstance(option, Instance) and isinstance(option.cls, ProjectClass)
+        for value, _ in layers.assigned(option.cls, held.attr)
+    ]
