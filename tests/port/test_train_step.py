@@ -354,7 +354,8 @@ def test_a_step_on_one_line_is_a_step(port) -> None:
         "net = nn.Linear(2, 1); a = 1; b = 2\n"
         "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
         "c = 3; d = 4\n"
-        "for x in batches: opt.zero_grad(); loss = net(x).mean(); loss.backward(); opt.step()  # all\n"
+        "for x in batches: "
+        "opt.zero_grad(); loss = net(x).mean(); loss.backward(); opt.step()  # all\n"
     ).text
     assert "c = 3; d = 4\n" in text
     assert "    loss, grads = grad_step(x)\n    opt(grads)" in text
