@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrate.flow.blocks import Home, own_calls, statements_below
 from migrate.resolve.members import is_module_value
-from migrate.resolve.values import Instance, ProjectClass, options_of
+from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, options_of
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
@@ -71,12 +71,35 @@ def without_place(home: Home, flow: Flow) -> list[str]:
         function = call.func
         if isinstance(function, ast.Attribute) and function.attr == "forward":
             function = function.value
+        if _is_given_model(function, flow):
+            found.append(ast.unparse(function))
         if not is_module_value(flow.symbols.type(function)) or not _is_model(function, flow):
             continue
         name = ast.unparse(function)
         if not is_path(function) or name.partition(".")[0] in short_lived:
             found.append(name)
     return [*found, *_put_into_others(home, flow)]
+
+
+def _is_given_model(node: ast.expr, flow: Flow) -> bool:
+    """`pair.online(x)`, where the object was given a network when it was made."""
+    if not isinstance(node, ast.Attribute) or flow.symbols.type(node) is not UNKNOWN:
+        return False
+    for option in options_of(flow.symbols.type(node.value)):
+        cls = option.cls if isinstance(option, Instance) else None
+        if not isinstance(cls, ProjectClass) or node.attr in cls.body:
+            continue
+        for value, method in flow.effects.layers.assigned(cls, node.attr):
+            names = [argument.arg for argument in method.node.args.args[1:]]
+            given = [n.id for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in names]
+            calls = flow.calls.constructions(cls) if given else []
+            if any(is_module_value(flow.symbols.type(a)) for call in calls for a in _given(call)):
+                return True
+    return False
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _put_into_others(home: Home, flow: Flow) -> list[str]:

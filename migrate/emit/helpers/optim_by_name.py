@@ -16,6 +16,7 @@ from migrate.emit.helpers.optim_rmsprop import RMSprop
 from migrate.emit.helpers.optim_rprop import Rprop
 from migrate.emit.helpers.optim_schedules import (
     ChainedScheduler,
+    CosineAnnealingWarmRestarts,
     CyclicLR,
     LambdaLR,
     MultiplicativeLR,
@@ -30,7 +31,7 @@ class schedules_by_name:
     ChainedScheduler = ChainedScheduler
     ConstantLR = lr_scheduler.ConstantLR
     CosineAnnealingLR = lr_scheduler.CosineAnnealingLR
-    CosineAnnealingWarmRestarts = lr_scheduler.CosineAnnealingWarmRestarts
+    CosineAnnealingWarmRestarts = CosineAnnealingWarmRestarts
     CyclicLR = CyclicLR
     ExponentialLR = lr_scheduler.ExponentialLR
     LambdaLR = LambdaLR

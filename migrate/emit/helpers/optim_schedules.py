@@ -43,6 +43,20 @@ class MultiStepLR(lr_scheduler.MultiStepLR):
         return [lr * self.gamma**passed for lr in self.base_lrs]
 
 
+def _log(value, base):
+    return math.log(float(value), base)
+
+
+class CosineAnnealingWarmRestarts(lr_scheduler.CosineAnnealingWarmRestarts):
+    """Cosines that start again, each T_mult times as long; MindSpore's own takes a logarithm that
+    it does not have when step(epoch) goes past the first of them.
+    """
+
+    def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
+        super().__init__(optimizer, T_0, T_mult, eta_min, last_epoch)
+        self.log = _log
+
+
 class ChainedScheduler:
     """Step several schedules of one optimizer together; each changes what the one before left."""
 

@@ -700,3 +700,119 @@ def run():
         out.append(test(model, loader))
         scheduler.step()
     return out
+
+# %% [0] warm restarts stepped by fractions of epochs
+def run():
+    m = fill(nn.Linear(4, 1))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    sched = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(opt, T_0=2, T_mult=2)
+    lrs = []
+    for epoch in range(4):
+        for i in range(2):
+            opt.zero_grad()
+            m(data(5, 4, seed=i)).pow(2).mean().backward()
+            opt.step()
+            sched.step(epoch + i / 2)
+            lrs.append(opt.param_groups[0]["lr"])
+    return lrs, m.weight.detach()
+
+# %% [0] gradients that nothing clears
+def run():
+    m = fill(nn.Linear(4, 1))
+    opt = torch.optim.SGD(m.parameters(), lr=0.01)
+    losses = []
+    for i in range(4):
+        loss = m(data(5, 4, seed=i)).pow(2).mean()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses, m.weight.detach()
+
+# %% [0] cells as the name of a list of layers
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+
+    def forward(self, x):
+        for cell in self.cells:
+            x = torch.tanh(cell(x))
+        return x
+
+
+def run():
+    return fill(Stack())(data(2, 4))
+
+# %% [4] the outputs are passed to the function that trains
+def update(out, y, opt, criterion):
+    loss = criterion(out, y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    return loss.item()
+
+
+def run():
+    net = fill(nn.Linear(4, 3))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    losses = [update(net(data(5, 4, seed=i)), labels(5, 3, seed=i), opt, nn.CrossEntropyLoss()) for i in range(3)]
+    return losses, net.weight.detach()
+
+# %% [4] features are passed to the object that trains
+class NoamOpt:
+    def __init__(self, size, warmup, optimizer):
+        self.optimizer, self.size, self.warmup, self.steps = optimizer, size, warmup, 0
+
+    def step(self):
+        self.steps += 1
+        rate = self.size ** -0.5 * min(self.steps ** -0.5, self.steps * self.warmup ** -1.5)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+
+
+class LossCompute:
+    def __init__(self, generator, criterion, opt):
+        self.generator, self.criterion, self.opt = generator, criterion, opt
+
+    def __call__(self, x, y, norm):
+        loss = self.criterion(self.generator(x), y) / norm
+        loss.backward()
+        if self.opt is not None:
+            self.opt.step()
+            self.opt.optimizer.zero_grad()
+        return loss.item() * norm
+
+
+def run_epoch(batches, model, loss_compute):
+    return sum(loss_compute(model(x), y, x.size(0)) for x, y in batches)
+
+
+def run():
+    model, generator = fill(nn.Linear(4, 5), 1), fill(nn.Linear(5, 3), 2)
+    adam = torch.optim.Adam([*model.parameters(), *generator.parameters()], lr=0)
+    compute = LossCompute(generator, nn.CrossEntropyLoss(), NoamOpt(5, 4, adam))
+    batches = [(data(6, 4, seed=i), labels(6, 3, seed=i)) for i in range(3)]
+    return [run_epoch(batches, model, compute) for _ in range(2)], model.weight.detach()
+
+# %% [4] a value that forward has kept on the object is trained
+class GAN:
+    def __init__(self):
+        self.G, self.D = fill(nn.Linear(4, 4), 1), fill(nn.Linear(4, 1), 2)
+        self.opt = torch.optim.SGD(self.G.parameters(), lr=0.1)
+
+    def forward(self, x):
+        self.fake = torch.tanh(self.G(x))
+
+    def optimize(self, x):
+        self.forward(x)
+        loss = self.D(self.fake).pow(2).mean()
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+        return loss.item()
+
+
+def run():
+    gan = GAN()
+    return [gan.optimize(data(5, 4, seed=i)) for i in range(3)], gan.G.weight.detach()
