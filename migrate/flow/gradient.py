@@ -301,14 +301,17 @@ def attributes_with_gradient(node: ast.AST) -> list[ast.Attribute]:
     return [n for n in _with_gradient(node) if isinstance(n, ast.Attribute)]
 
 
-def _with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
+def _cuts(node: ast.AST) -> bool:
+    """`x.detach()`, `x.data`, `x > 0`: no gradient comes through."""
     if isinstance(node, ast.Call):
-        name = getattr(node.func, "attr", "")
-        if name in _CUTTING and isinstance(node.func, ast.Attribute):
-            return []
-    if isinstance(node, ast.Attribute) and node.attr in _CUTTING_ATTRIBUTES:
-        return []
-    if isinstance(node, ast.Compare | ast.Lambda):
+        return isinstance(node.func, ast.Attribute) and node.func.attr in _CUTTING
+    if isinstance(node, ast.Attribute):
+        return node.attr in _CUTTING_ATTRIBUTES
+    return isinstance(node, ast.Compare | ast.Lambda)
+
+
+def _with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
+    if _cuts(node):
         return []
     own = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
     found = [node] if own and isinstance(node, ast.Name | ast.Attribute) else []

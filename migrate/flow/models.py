@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrate.flow.blocks import Home, own_calls, statements_below
 from migrate.resolve.members import is_module_value
-from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, options_of
+from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, ProjectFunction, options_of
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
@@ -85,17 +85,36 @@ def _is_given_model(node: ast.expr, flow: Flow) -> bool:
     """`pair.online(x)`, where the object was given a network when it was made."""
     if not isinstance(node, ast.Attribute) or flow.symbols.type(node) is not UNKNOWN:
         return False
-    for option in options_of(flow.symbols.type(node.value)):
-        cls = option.cls if isinstance(option, Instance) else None
-        if not isinstance(cls, ProjectClass) or node.attr in cls.body:
-            continue
-        for value, method in flow.effects.layers.assigned(cls, node.attr):
-            names = [argument.arg for argument in method.node.args.args[1:]]
-            given = [n.id for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in names]
-            calls = flow.calls.constructions(cls) if given else []
-            if any(is_module_value(flow.symbols.type(a)) for call in calls for a in _given(call)):
-                return True
-    return False
+    classes = _classes_of(node.value, flow)
+    return any(_keeps_network(cls, node.attr, flow) for cls in classes if node.attr not in cls.body)
+
+
+def _classes_of(node: ast.expr, flow: Flow) -> list[ProjectClass]:
+    kinds = options_of(flow.symbols.type(node))
+    found = [kind.cls for kind in kinds if isinstance(kind, Instance)]
+    return [cls for cls in found if isinstance(cls, ProjectClass)]
+
+
+def _keeps_network(cls: ProjectClass, attribute: str, flow: Flow) -> bool:
+    """The attribute is made of an argument, and networks are among those that are given."""
+    return any(
+        _reads_argument(value, method.node) for value, method in _assigned(cls, attribute, flow)
+    ) and any(_is_given_network(call, flow) for call in flow.calls.constructions(cls))
+
+
+def _assigned(
+    cls: ProjectClass, attribute: str, flow: Flow
+) -> list[tuple[ast.expr, ProjectFunction]]:
+    return flow.effects.layers.assigned(cls, attribute)
+
+
+def _reads_argument(value: ast.expr, method: ast.AST) -> bool:
+    names = {node.arg for node in ast.walk(method) if isinstance(node, ast.arg)} - {"self"}
+    return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(value))
+
+
+def _is_given_network(call: ast.Call, flow: Flow) -> bool:
+    return any(is_module_value(flow.symbols.type(argument)) for argument in _given(call))
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -74,17 +74,16 @@ def _runs_network(call: ast.Call, flow: Flow) -> bool:
     if not _calls_parameters(call, flow, _DEPTH):
         return False
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if any(is_module_value(flow.symbols.type(argument)) for argument in arguments):
-        return True
-    if any(_sounds_like(argument, _NETWORK_WORDS) for argument in arguments):
+    if any(_may_be_network(argument, flow) for argument in arguments):
         return True
     kinds = options_of(flow.symbols.type(call.func))
     if all(kind is UNKNOWN for kind in kinds):
         return not _sounds_like(call.func, _LOSS_WORDS)
-    return not all(
-        isinstance(kind, Instance) and isinstance(kind.cls, str) and _is_loss(kind.cls)
-        for kind in kinds
-    )
+    return not all(map(_is_loss, kinds))
+
+
+def _may_be_network(node: ast.expr, flow: Flow) -> bool:
+    return is_module_value(flow.symbols.type(node)) or _sounds_like(node, _NETWORK_WORDS)
 
 
 def _sounds_like(node: ast.expr, words: tuple[str, ...]) -> bool:
@@ -92,8 +91,10 @@ def _sounds_like(node: ast.expr, words: tuple[str, ...]) -> bool:
     return any(word in last.lower() for word in words)
 
 
-def _is_loss(cls: str) -> bool:
-    return cls.startswith("torch.nn.") and cls.endswith("Loss")
+def _is_loss(kind: Value) -> bool:
+    """One of torch's own losses."""
+    cls = kind.cls if isinstance(kind, Instance) else ""
+    return isinstance(cls, str) and cls.startswith("torch.nn.") and cls.endswith("Loss")
 
 
 def is_parameter(value: Value) -> bool:

@@ -20,18 +20,24 @@ def computed_outside(
 ) -> str:
     """What the parts read with its gradient, though a layer outside of the region computed it."""
     inside = {node for statement in region for node in ast.walk(statement)}
-    gradient = context.flow.gradient
-    for part in parts:
-        for name in reads_with_gradient(part):
-            given = [d for d in flow.defuse.reaching(name) if d.kind == "parameter"]
-            if any(gradient.of_argument(d, flow) == BY_LAYER for d in given):
-                return name.id
-        for held in attributes_with_gradient(part):
-            values = _assigned(held, context)
-            here = any(value in inside for value in values)
-            if not here and any(gradient.carries(value) == BY_LAYER for value in values):
-                return ast.unparse(held)
-    return ""
+    names = [name for part in parts for name in reads_with_gradient(part)]
+    found = next((name.id for name in names if _is_passed(name, flow, context)), "")
+    held = [node for part in parts for node in attributes_with_gradient(part)]
+    return found or next((ast.unparse(n) for n in held if _is_kept(n, inside, context)), "")
+
+
+def _is_passed(name: ast.Name, flow: FunctionFlow, context: Context) -> bool:
+    """An argument that some caller computes with a layer."""
+    given = [d for d in flow.defuse.reaching(name) if d.kind == "parameter"]
+    return any(context.flow.gradient.of_argument(d, flow) == BY_LAYER for d in given)
+
+
+def _is_kept(held: ast.Attribute, inside: set[ast.AST], context: Context) -> bool:
+    """An attribute that another statement computes with a layer."""
+    values = _assigned(held, context)
+    if any(value in inside for value in values):
+        return False
+    return any(context.flow.gradient.carries(value) == BY_LAYER for value in values)
 
 
 def _assigned(held: ast.Attribute, context: Context) -> list[ast.expr]:

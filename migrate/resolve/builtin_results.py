@@ -46,17 +46,18 @@ _SAME_ITEMS = {
 }
 
 
+def _value_in(given: Value) -> Value:
+    """What a dict that is made of this holds."""
+    if isinstance(given, ListOf) and given.kind == "dict":
+        return given.item
+    pair = item_of(given)
+    return pair.items[1] if isinstance(pair, TupleOf) and len(pair.items) == 2 else UNKNOWN
+
+
 def dict_result(values: list[Value], keywords: Mapping[str | None, Value]) -> Value:
     """`dict(net.named_parameters())`: of pairs, of another dict, of keywords."""
     found: list[Value] = list(keywords.values())
-    for option in options_of(values[0]) if values else ():
-        pair = item_of(option)
-        if isinstance(option, ListOf) and option.kind == "dict":
-            found.append(option.item)
-        elif isinstance(pair, TupleOf) and len(pair.items) == 2:
-            found.append(pair.items[1])
-        else:
-            found.append(UNKNOWN)
+    found += [_value_in(option) for option in (options_of(values[0]) if values else ())]
     item = found[0] if found else UNKNOWN
     for other in found[1:]:
         item = UNKNOWN if UNKNOWN in (item, other) else join(item, other)
