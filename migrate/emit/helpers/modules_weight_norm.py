@@ -5,7 +5,6 @@ from mindspore import Parameter, Tensor, nn, ops
 
 from migrate.emit.helpers.modules_conv_transpose import ConvTranspose1d, ConvTranspose2d
 from migrate.emit.helpers.modules_members import buffer
-from migrate.emit.helpers.train_settings import watched_settings
 
 
 class _ComputedWeight:
@@ -125,13 +124,6 @@ class _SpectralNormConvTranspose2d(_SpectralNorm, _KernelConvTranspose2d):
     pass
 
 
-# A graph takes super() in a class that is put together while the program runs for itself.
-_OWN_CONSTRUCT = {
-    "not_compiled": "a norm of a class with a construct of its own",
-    "called_by": watched_settings,
-}
-
-
 def _unnormed(module, kinds, what):
     """The class that computes the module's weight, and the weight in torch's shape."""
     for base, normed in kinds:
@@ -141,7 +133,7 @@ def _unnormed(module, kinds, what):
             if type(module).construct is not base.construct:
                 # A class of the program's own: its construct stays, and computes with the weight.
                 norm, plain = normed.__mro__[1], normed.__mro__[3]
-                normed = type(type(module).__name__, (norm, type(module), plain), _OWN_CONSTRUCT)
+                normed = type(type(module).__name__, (norm, type(module), plain), {})
             return normed, weight.squeeze(2) if flat else weight
     raise NotImplementedError(f"{what} of a {type(module).__name__}")
 
