@@ -284,6 +284,27 @@ def run():
     return Scaler()(data(4, 2), torch.arange(3, dtype=torch.int32))
 
 
+# %% [16] a 0-d double behind a computed float
+def run():
+    x = data(3)
+    wide = torch.tensor(0.5, dtype=torch.float64)
+    return (x + 1) - wide, ((x + 1) - wide).dtype
+
+
+# %% [16] a 0-d whole number beside an argument of a narrow dtype
+class Shift(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k = torch.tensor(2)
+
+    def forward(self, i):
+        return i + self.k
+
+
+def run():
+    return Shift()(torch.arange(3, dtype=torch.int32))
+
+
 # %% [16] a total of doubles beside floats
 def run():
     x, y = data(3), torch.from_numpy(np.arange(4.0))
