@@ -11,6 +11,12 @@ from migrate.errors import RequestError
 from migrate.parity.request import target
 
 
+@pytest.fixture(autouse=True)
+def own_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Building a target puts its folder first, and processes that later tests start inherit it."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     folder = tmp_path / "zoo_for_targets"

@@ -107,3 +107,26 @@ def test_a_parameter_made_where_the_network_runs_is_reported(port) -> None:
     assert [finding.code for finding in port(source).findings] == ["MS408"]
     moved = source.replace("self.table = nn.Parameter(0.9", "self.table.data.copy_(0.9")
     assert not port(moved).findings
+
+
+def test_a_question_for_none_reads_no_value(port) -> None:
+    text = port(
+        """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self, scale=None):
+                super().__init__()
+                self.register_buffer("scale", scale)
+
+            def forward(self, x):
+                if self.scale is not None:
+                    self.scale = self.scale * 2
+                return x
+
+
+        net = Net(torch.ones(3))
+        """
+    ).text
+    assert "if self.scale is not None:" in text

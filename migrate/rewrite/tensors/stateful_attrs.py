@@ -124,11 +124,20 @@ def old_values(
             parent.attr in _HARMLESS or parent.attr.endswith("_") or parent.attr == "data"
         ):
             continue
+        if _asks_identity(parent):
+            continue
         statement = _statement(node, cfg)
         later = any(_changes_later(statement, _statement(at, cfg), cfg) for at in places)
         if later or (isinstance(statement, ast.Return) and _is_given_as_it_is(parent)):
             found.add(node)
     return found
+
+
+def _asks_identity(parent: ast.AST | None) -> bool:
+    """`self.state is not None`: no value is read."""
+    return isinstance(parent, ast.Compare) and all(
+        isinstance(op, ast.Is | ast.IsNot) for op in parent.ops
+    )
 
 
 def _statement(node: ast.AST, cfg: ControlFlow) -> ast.AST | None:
