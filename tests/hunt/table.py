@@ -56,7 +56,7 @@ def text_table(judged: list[Judged]) -> str:
 _INTRODUCTION = """\
 # The hunt: idioms run in torch, PyNative and Graph mode
 
-`make hunt`, 2026-11-17, CPU, Python 3.11, {versions}. `python -m tests.hunt SUBJECT --write` renews
+`make hunt`, 2026-11-18, CPU, Python 3.11, {versions}. `python -m tests.hunt SUBJECT --write` renews
 a part: each verdict is that of a program's last run (hunt.json), {left} programs were not run yet.
 
 *right*: both modes give torch's values, dtypes, shapes, names and text, or raise as torch does.
