@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from migrate.project import Project, ReadProblem, SourceFile, parse
+from migrate.resolve.budget import check_expressions
 from migrate.resolve.evict_bodies import evict_bodies, restore
 from migrate.resolve.frames import Frame
 from migrate.resolve.values import UNKNOWN, External, ProjectModule, Value, external
@@ -56,6 +57,7 @@ class ModuleScope:
         self.classes: list[ProjectClass] = []
         self.executed = False
         self.lines = tree.body[-1].end_lineno or 0 if tree.body else 0
+        check_expressions(source, tree, text, self.lines)
         named = "mindspore" in text or HELPER_MODULE in text
         self.ported = named and is_ported(tree)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from migrate.preflight import graph_ir, messages
+from migrate.preflight.child.line_markers import UserFiles
 from migrate.preflight.log_reader import Log, LogReader
 from migrate.preflight.originals import original_line
 from migrate.preflight.result import Kernel, Kind, Place, Problem
@@ -158,3 +159,15 @@ def test_the_line_of_the_original_is_found(tmp_path: Path) -> None:
     assert original_line(ported, original, 6) == 7
     assert original_line(ported, original, 7) == 8
     assert original_line(ported, original, 11) == 0
+
+
+def test_packages_of_another_environment_are_not_the_programs_files(tmp_path: Path) -> None:
+    """A path file or PYTHONPATH may lead to them; each line of theirs used to be followed."""
+    elsewhere = tmp_path / "base" / "lib" / "site-packages"
+    files = UserFiles([str(tmp_path / "program")], (str(tmp_path / "wheels" / "mindspore"),))
+    assert not files.has(str(elsewhere / "mindspore" / "nn" / "cell.py"))
+    assert not files.has(str(tmp_path / "wheels" / "mindspore" / "ops.py"))
+    assert files.has(str(tmp_path / "program" / "net.py"))
+    assert files.has(str(tmp_path / "beside" / "data.py"))
+    inside = UserFiles([str(elsewhere / "theirs")])
+    assert inside.has(str(elsewhere / "theirs" / "net.py"))

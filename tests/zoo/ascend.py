@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
@@ -24,14 +25,14 @@ sys.path[:0] = [str(HERE), str(CHECKOUT)]
 from catalog import Case, cases  # noqa: E402
 from run import _a_row_a_line, _cache, _in_order, _port  # noqa: E402
 
+from migrate.errors import RequestError  # noqa: E402
 from migrate.parity.request import inputs  # noqa: E402
 from migrate.parity.request.plan import Plan  # noqa: E402
 from migrate.preflight import installation, process, stubs  # noqa: E402
-from migrate.preflight.result import Run  # noqa: E402
+from migrate.preflight.result import Finding, Problem, Run  # noqa: E402
 
 MODES = ("pynative", "graph")
 SOC = "Ascend910B2"
-_TOGETHER = 4  # builders for which MindSpore is loaded once
 _MOST_HAZARDS = 6
 
 
@@ -45,13 +46,17 @@ def main() -> int:
     options.cache.mkdir(parents=True, exist_ok=True)
     if chosen and not (options.keep_port and package.is_dir()):
         _port(package)
-    for start in range(0, len(chosen), _TOGETHER):
-        part = chosen[start : start + _TOGETHER]
-        for case, runs in _checked(part, package, options.timeout):
-            results[case.name] = _row(case, runs, package)
-            verdicts = ", ".join(f"{run.mode} {run.verdict}" for run in runs)
-            print(f"{case.name:32} {verdicts}", file=sys.stderr, flush=True)
-        store.write_text(_a_row_a_line(results), encoding="utf-8")
+    for case in chosen:
+        began = time.monotonic()
+        runs = _checked(case, package, options.timeout)
+        results[case.name] = _row(case, runs, package)
+        verdicts = ", ".join(f"{run.mode} {run.verdict}" for run in runs)
+        seconds = time.monotonic() - began
+        print(f"{case.name:32} {seconds:6.1f} s  {verdicts}", file=sys.stderr, flush=True)
+        # A sweep that is stopped goes on from here.
+        pending = store.with_suffix(".part")
+        pending.write_text(_a_row_a_line(results), encoding="utf-8")
+        pending.replace(store)
         options.output.write_text(page(wanted, results), encoding="utf-8")
     options.output.write_text(page(wanted, results), encoding="utf-8")
     return int(not all(_is_clean(results.get(case.name)) for case in wanted))
@@ -76,21 +81,29 @@ def _is_due(case: Case, only: str | None, results: dict[str, Any]) -> bool:
     return case.name not in results if only is None else bool(re.fullmatch(only, case.name))
 
 
-def _checked(part: list[Case], package: Path, timeout: float) -> Iterator[tuple[Case, list[Run]]]:
+def _checked(case: Case, package: Path, timeout: float) -> list[Run]:
+    """Both modes from one process: MindSpore is loaded once a builder."""
     here = installation.find()
-    jobs = [_job(case, package, mode) for case in part for mode in MODES]
     with tempfile.TemporaryDirectory(prefix="zoo-ascend-") as scratch:
-        runs = process.run_batch(
-            jobs,
-            here,
-            stubs.prepare(here),
-            Path(scratch) / "batch",
-            soc=SOC,
-            limits=process.Limits(timeout),
-            tell=lambda line: None,
-        )
-    for place, case in enumerate(part):
-        yield case, runs[place * len(MODES) : (place + 1) * len(MODES)]
+        try:
+            return process.run_batch(
+                [_job(case, package, mode) for mode in MODES],
+                here,
+                stubs.prepare(here),
+                Path(scratch) / "batch",
+                soc=SOC,
+                limits=process.Limits(timeout),
+                tell=lambda line: None,
+            )
+        except RequestError as error:
+            return [_not_run(mode, str(error)) for mode in MODES]
+
+
+def _not_run(mode: str, why: str) -> Run:
+    """A builder that fails before the backend is asked costs its own row, not the sweep."""
+    run = Run(mode)
+    run.findings.append(Finding(Problem.UNDECIDED, "", why, []))
+    return run
 
 
 def _job(case: Case, package: Path, mode: str) -> dict[str, Any]:

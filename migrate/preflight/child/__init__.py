@@ -37,7 +37,8 @@ def run(job: dict[str, Any], progress: Progress) -> None:
         _initialize(mindspore, progress.folder)
     graph = job["mode"] == "graph"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
-    markers = LineMarkers(UserFiles(job["roots"]))
+    package = str(Path(mindspore.__file__).parent)
+    markers = LineMarkers(UserFiles(job["roots"], (package,)))
     result: dict[str, Any] = {"error": None, "notes": [], "not_compiled": []}
     try:
         if job["kind"] == "target":

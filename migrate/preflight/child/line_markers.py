@@ -17,6 +17,9 @@ from typing import Any
 MARK = "[ms-migrate] at "
 BEGIN = "[ms-migrate] begin"
 _HELPERS = ("ms_migrate_helpers.py", "ms_migrate_helpers")
+# Folders of installed packages have these names wherever they lie: below another environment that
+# this one was given on its path, too.
+_PACKAGES = frozenset({"site-packages", "dist-packages"})
 
 
 class UserFiles:
@@ -35,7 +38,9 @@ class UserFiles:
         if path.startswith("<") or is_helper(path):
             return False
         path = os.path.abspath(path)
-        return path.startswith(self._roots) or not path.startswith(self._installed)
+        if path.startswith(self._roots):
+            return True
+        return not (path.startswith(self._installed) or _PACKAGES & set(path.split(os.sep)))
 
 
 def is_helper(path: str) -> bool:
