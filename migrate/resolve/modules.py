@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from migrate.project import Project, ReadProblem, SourceFile, parse
@@ -204,7 +204,9 @@ def absolute_name(node: ast.ImportFrom, source: SourceFile) -> str:
     return ".".join([*climbed, *([node.module] if node.module else [])])
 
 
-def star_names(module: str, modules: Modules, source: SourceFile) -> list[tuple[str, Value]]:
+def star_names(
+    module: str, modules: Modules, source: SourceFile, seen: frozenset[str] = frozenset()
+) -> list[tuple[str, Value]]:
     """All names a star import binds: a library's rows, or a project module's public names."""
     parent = modules.reference(module, source)
     if isinstance(parent, External):
@@ -216,33 +218,56 @@ def star_names(module: str, modules: Modules, source: SourceFile) -> list[tuple[
             if not name.startswith("_")
         ]
     scope = modules.load(module, source)
-    if scope is None:
+    if scope is None or module in seen:
         return []
     public = _declared_all(scope.tree)
     if public is None:
         public = [name for name in _top_level_names(scope.tree) if not name.startswith("_")]
-    return [(name, Lazy(module, name)) for name in public]
+        # A package that star-imports its modules passes their names on.
+        for inner in _star_imports(scope.tree):
+            name = absolute_name(inner, scope.source)
+            public += [
+                bound for bound, _ in star_names(name, modules, scope.source, seen | {module})
+            ]
+    return [(name, Lazy(module, name)) for name in dict.fromkeys(public)]
 
 
 def _declared_all(tree: ast.Module) -> list[str] | None:
+    """The names of `__all__`, or None where it is missing or computed."""
+    found: list[str] | None = None
     for statement in tree.body:
-        if (
-            isinstance(statement, ast.Assign)
-            and any(
-                isinstance(target, ast.Name) and target.id == "__all__"
-                for target in statement.targets
-            )
-            and isinstance(statement.value, (ast.List, ast.Tuple))
-        ):
-            return [str(e.value) for e in statement.value.elts if isinstance(e, ast.Constant)]
-    return None
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                found = _names_in(value)
+            case (
+                ast.AugAssign(target=ast.Name(id="__all__"), value=value)
+                | ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Name(id="__all__"), attr="extend"),
+                        args=[value],
+                    )
+                )
+            ):
+                more = _names_in(value)
+                if found is None or more is None:
+                    return None
+                found += more
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="__all__")))):
+                return None
+    return found
+
+
+def _names_in(value: ast.expr) -> list[str] | None:
+    if not isinstance(value, (ast.List, ast.Tuple)):
+        return None
+    if not all(isinstance(element, ast.Constant) for element in value.elts):
+        return None
+    return [str(element.value) for element in value.elts if isinstance(element, ast.Constant)]
 
 
 def _top_level_names(tree: ast.Module) -> list[str]:
     names: list[str] = []
-    pending: list[ast.stmt] = list(tree.body)
-    while pending:
-        statement = pending.pop(0)
+    for statement in _top_level(tree):
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.append(statement.name)
         elif isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -252,8 +277,21 @@ def _top_level_names(tree: ast.Module) -> list[str]:
         elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.For)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             names += [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
-        elif isinstance(statement, (ast.If, ast.Try, ast.With)):
-            pending = [
-                s for s in ast.iter_child_nodes(statement) if isinstance(s, ast.stmt)
-            ] + pending
     return list(dict.fromkeys(names))
+
+
+def _star_imports(tree: ast.Module) -> Iterator[ast.ImportFrom]:
+    for statement in _top_level(tree):
+        if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
+            yield statement
+
+
+def _top_level(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The statements that run in the module's own scope, also those below `if`, `try` and `with`."""
+    pending: list[ast.stmt] = list(tree.body)
+    while pending:
+        statement = pending.pop(0)
+        yield statement
+        if isinstance(statement, (ast.If, ast.Try, ast.With)):
+            inner = [s for s in ast.iter_child_nodes(statement) if isinstance(s, ast.stmt)]
+            pending = inner + pending

@@ -188,6 +188,34 @@ def test_star_import_of_a_project_module(check: Check) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "init",
+    [
+        "from .conv import *\n",
+        "from pkg.conv import *\n",
+        "try:\n    from .conv import *\nexcept ImportError:\n    pass\n",
+        "from .conv import *\n__all__ = ['other']\n__all__ += ['Block', 'Conv']\n",
+        "from . import conv\nfrom .conv import *\n__all__ = conv.__all__ + ['more']\n",
+        "from .again import *\nfrom .conv import *\n",
+    ],
+)
+def test_star_imports_that_a_package_passes_on(check: Check, init: str) -> None:
+    check(
+        """\
+        from pkg import *
+        a = «Conv»(3, 8, 3)
+        b = «Block»(3, 8, 3)
+        """,
+        CONV,
+        CONV,
+        beside={
+            "pkg/__init__.py": init,
+            "pkg/again.py": "from pkg import *\n",  # a circle
+            "pkg/conv.py": "from torch.nn import Conv2d as Conv, Conv2d as Block\n",
+        },
+    )
+
+
 def test_relative_imports_within_a_package(check: Check) -> None:
     check(
         """\
