@@ -9,7 +9,8 @@ from migrate.table import Entry, Table
 _LEARN = "look for it in MindSpore's API list, and add a row (docs/adding_a_mapping.md)"
 _REWRITE = "compute it with operators that MindSpore has, or leave it out"
 _PROVE = "port it, then let `ms-migrate parity` compare the two"
-_ANNOTATE = "annotate the value (x: torch.Tensor), so that the porter need not guess"
+_SAME_NAME = "the port leaves them as they are"
+_ANNOTATE = "annotate the value (`x: torch.Tensor`) to have them ported as methods of a tensor"
 _BY_HAND = "write this call by hand"
 _DRY_RUN = "let `ms-migrate preflight` try the ported program"
 _CHECK = "check the call against torch's documentation"
@@ -31,8 +32,8 @@ class Actions:
             return
         if use.code == "MS307":
             # One line for all of them: the cure is the same, and most need none.
-            name = "methods that tensors have, on values of unknown type"
-            self._add(use.code, name, "the port leaves them as they are", _ANNOTATE, use)
+            name = "tensor methods on values of unknown type"
+            self._add(use.code, name, _SAME_NAME, _ANNOTATE, use)
             return
         entry = self._table.get(use.api)
         self._add(use.code, use.api, use.problem, _step(use.code, entry, use.api), use)

@@ -147,6 +147,11 @@ class Action:
         """Notes ask for nothing, unless the port waits for it."""
         return self.open or self.severity in ("error", "warning")
 
+    @property
+    def level(self) -> str:
+        """For reports by line: what the port waits for is a warning at least."""
+        return "warning" if self.open and self.severity == "note" else self.severity
+
 
 @dataclass(slots=True)
 class FileCount:

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         answers = [search(table, name) for name in options.name]
     except TableError as error:
-        raise RequestError(str(error), next_step="mend the mapping file, or reinstall") from None
+        raise RequestError(str(error), next_step="fix the mapping file, or reinstall") from None
     for answer in answers:
         if not answer.entries:
             raise RequestError(

@@ -105,7 +105,8 @@ def _containing(names: list[str], words: str) -> list[str]:
     return [
         name
         for name in names
-        if lowered in name.rpartition(".")[2].lower() and (not space or space in name.lower())
+        if lowered in name.rpartition(".")[2].lower()
+        and (not space or f".{space}." in f".{name.lower()}")
     ]
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from migrate.lookup import facts
 from migrate.lookup.names import Answer
+from migrate.report import words
 from migrate.report.style import STATUS_STYLES
 from migrate.table import Entry, Table
 from migrate.table.entry import Overload
@@ -38,7 +39,7 @@ def _row(console: Console, table: Table, answer: Answer) -> None:
         _form(console, overload)
     for line in filter(None, (entry.note, entry.way)):
         console.print()
-        console.print(Text(line[0].upper() + line[1:] + "."))
+        console.print(Text(words.sentence(line)))
     console.print()
     _details(console, table, entry)
 
@@ -66,7 +67,8 @@ def _details(console: Console, table: Table, entry: Entry) -> None:
     details = Grid.grid(padding=(0, 2, 0, 0))
     details.add_column(style="dim", no_wrap=True)
     details.add_column(ratio=1, overflow="fold")
-    details.add_row("runs on", Text(facts.platforms(entry)))
+    if entry.status != "missing":
+        details.add_row("runs on", Text(facts.platforms(entry)))
     for name in dict.fromkeys(rule for overload in entry.overloads for rule in overload.rules):
         summary = facts.rule_summary(name)
         details.add_row("computed", Text(f"{name}: {summary}" if summary else name))
@@ -94,7 +96,7 @@ def _list(console: Console, answer: Answer) -> None:
     for entry in entries:
         grid.add_row(
             Text(entry.torch),
-            Text(entry.target or "-"),
+            Text(words.without_holes(entry.target) or "-"),
             Text(entry.status, style=STATUS_STYLES[entry.status]),
         )
     console.print(grid)

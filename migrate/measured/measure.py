@@ -6,7 +6,7 @@ the device or the mode objects to stays, because the porter is not asked about t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from migrate.analyze.model import Action, Analysis, FileCount, Place
@@ -33,16 +33,28 @@ def measure(
     found = in_order(tree.findings)
     analysis.coverage = tree.coverage
     analysis.uses, analysis.automatic = analysis.coverage.uses, analysis.coverage.ported
-    kept = [
-        action
-        for action in analysis.actions
-        if action.code in _OF_THE_TARGET or action.severity == "note"
-    ]
     unread = {finding.path for finding in analysis.skipped}
     due = actions(finding for finding in found if finding.path not in unread)
+    kept = _said_once(
+        (
+            action
+            for action in analysis.actions
+            if action.code in _OF_THE_TARGET or action.severity == "note"
+        ),
+        due,
+    )
     analysis.actions = [*due, *kept]
     analysis.open_items = sum(action.count for action in due) + len(analysis.skipped)
     analysis.by_file = _by_file(tree, found)
+
+
+def _said_once(notes: Iterable[Action], due: list[Action]) -> Iterator[Action]:
+    """The notes without the lines for which the same finding is due."""
+    said = {(a.code, place.path, place.cell, place.line) for a in due for place in a.places}
+    for note in notes:
+        note.places = [p for p in note.places if (note.code, p.path, p.cell, p.line) not in said]
+        if note.places:
+            yield note
 
 
 def actions(findings: Iterable[Finding]) -> list[Action]:

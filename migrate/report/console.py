@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from migrate.analyze.model import Action, Analysis, Feature, Operator
+from migrate.analyze.model import Action, Analysis, Feature, Operator, Place
 from migrate.printable import printable
 from migrate.report import words
 from migrate.report.style import SEVERITY_STYLES, STATUS_STYLES
@@ -26,12 +27,13 @@ def _text(text: str, style: str = "") -> Text:
 def show(analysis: Analysis, console: Console) -> None:
     """Everything, in the order in which a person plans a migration."""
     console.print(Text(words.headline(analysis)))
+    names = words.file_names(analysis)
     if operators := words.shown_operators(analysis):
-        _operators(operators, analysis, console)
+        _operators(operators, analysis, names, console)
     if features := words.shown_features(analysis):
-        _features(features, console)
-    _actions("What to do", words.due(analysis), console)
-    _actions("Good to know", words.notes(analysis), console)
+        _features(features, names, console)
+    _actions("What to do", words.due(analysis), names, console)
+    _actions("Good to know", words.notes(analysis), names, console)
     _skipped(analysis, console)
     console.print()
     # One line stays one line in a pipe, where grep and tail look for it.
@@ -42,7 +44,9 @@ def show_summary(analysis: Analysis, console: Console) -> None:
     console.print(Text(words.summary(analysis)), soft_wrap=True)
 
 
-def _operators(rows: list[Operator], analysis: Analysis, console: Console) -> None:
+def _operators(
+    rows: list[Operator], analysis: Analysis, names: Mapping[str, str], console: Console
+) -> None:
     wide = console.width >= _WIDE
     mode, wanted = analysis.options.mode, analysis.options.device
     grid = _grid("Operators", wide)
@@ -56,11 +60,13 @@ def _operators(rows: list[Operator], analysis: Analysis, console: Console) -> No
     grid.add_column(wanted or "device", no_wrap=True)
     grid.add_column("uses", justify="right", no_wrap=True)
     if wide:
-        grid.add_column("where", ratio=3, no_wrap=True, overflow="ellipsis", style="dim")
+        grid.add_column("where", ratio=3, no_wrap=True, style="dim")
     for row in rows:
-        grid.add_row(*_operator(row, wanted, mode, console.width))
+        where = [_Where(row.places, names)] if wide else []
+        grid.add_row(*_operator(row, wanted, mode, console.width), *where)
     console.print()
-    _print(grid, [words.places(row.places, 6) for row in rows], wide, console)
+    room = console.width - 2
+    _print(grid, [words.places_within(row.places, names, room) for row in rows], wide, console)
 
 
 def _operator(row: Operator, wanted: str, mode: str, width: int) -> list[Text]:
@@ -77,17 +83,14 @@ def _operator(row: Operator, wanted: str, mode: str, width: int) -> list[Text]:
         cells.append(_room(pynative))
     if mode != "pynative":
         cells.append(_room(graph))
-    cells += [_room(words.device(row, wanted)), Text(str(row.count))]
-    if width >= _WIDE:
-        cells.append(Text(words.places(row.places, 4)))
-    return cells
+    return [*cells, _room(words.device(row, wanted)), Text(str(row.count))]
 
 
 def _room(text: str) -> Text:
     return Text(text, style=_ROOM.get(text, ""))
 
 
-def _features(rows: list[Feature], console: Console) -> None:
+def _features(rows: list[Feature], names: Mapping[str, str], console: Console) -> None:
     wide = console.width >= _WIDE
     grid = _grid("Features", wide)
     grid.add_column("feature", no_wrap=True)
@@ -95,22 +98,35 @@ def _features(rows: list[Feature], console: Console) -> None:
     grid.add_column("how", no_wrap=True)
     grid.add_column("uses", justify="right", no_wrap=True)
     if wide:
-        grid.add_column("where", ratio=1, no_wrap=True, overflow="ellipsis", style="dim")
+        grid.add_column("where", ratio=1, no_wrap=True, style="dim")
     for row in rows:
         used = Text(words.members(row))
         if not wide:
-            used.append(f"\n{words.places(row.places, 4)}", style="dim")
-        cells = [
+            used.append(f"\n{words.places(row.places, 4, names)}", style="dim")
+        cells: list[RenderableType] = [
             Text(words.heading(row)),
             used,
             Text(row.status, style=STATUS_STYLES[row.status]),
             Text(str(row.count)),
         ]
         if wide:
-            cells.append(Text(words.places(row.places, 4)))
+            cells.append(_Where(row.places, names))
         grid.add_row(*cells)
     console.print()
     console.print(grid)
+
+
+class _Where:
+    """Places in a column: as many as fit into it."""
+
+    def __init__(self, found: Sequence[Place], names: Mapping[str, str]) -> None:
+        self._found, self._names = found, names
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(words.places_within(self._found, self._names, options.max_width))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(12, len(words.places(self._found, 6, self._names)))
 
 
 def _grid(title: str, wide: bool) -> Table:
@@ -139,7 +155,9 @@ def _print(grid: Table, places: Sequence[str], wide: bool, console: Console) -> 
             console.print(where, no_wrap=True)
 
 
-def _actions(title: str, groups: Sequence[Sequence[Action]], console: Console) -> None:
+def _actions(
+    title: str, groups: Sequence[Sequence[Action]], names: Mapping[str, str], console: Console
+) -> None:
     if not groups:
         return
     console.print()
@@ -154,7 +172,7 @@ def _actions(title: str, groups: Sequence[Sequence[Action]], console: Console) -
         name.append(f"  {first.code}", style="dim")
         if first.mode == "graph":
             name.append("  Graph mode", style="dim")
-        name.append(f"  {words.places(found, 6)}", style="dim")
+        name.append(f"  {words.places(found, 6, names)}", style="dim")
         grid.add_row(Text(f"{len(found)}×"), name)
         if text := words.joined((first.why, first.step)):
             grid.add_row("", _text(text))

@@ -9,7 +9,8 @@ from migrate.analyze.model import Analysis
 from migrate.findings import Finding
 from migrate.printable import printable
 
-_LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
+# Only what a person must act on comes here: a note among it is a warning.
+_LEVELS = {"error": "error", "warning": "warning", "note": "warning"}
 
 
 def render(findings: Iterable[Finding], summary: str) -> str:
@@ -44,4 +45,4 @@ def of_analysis(analysis: Analysis) -> list[Finding]:
     """What is to be done, place by place; notes ask for nothing."""
     from migrate.report.findings_of import findings_of
 
-    return [one for one in findings_of(analysis) if one.severity != "note"]
+    return findings_of(analysis, due_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from migrate.analyze.model import Action, Analysis
 from migrate.printable import printable
@@ -18,8 +18,8 @@ def render(analysis: Analysis) -> str:
         words.headline(analysis) + ".",
         *_operators(analysis),
         *_features(analysis),
-        *_actions("What to do", words.due(analysis)),
-        *_actions("Good to know", words.notes(analysis)),
+        *_actions("What to do", words.due(analysis), words.file_names(analysis)),
+        *_actions("Good to know", words.notes(analysis), words.file_names(analysis)),
     ]
     if analysis.skipped:
         lines = "\n".join(f"- {_plain(str(finding))}" for finding in analysis.skipped)
@@ -31,7 +31,7 @@ def _operators(analysis: Analysis) -> list[str]:
     rows = words.shown_operators(analysis)
     if not rows:
         return []
-    wanted = analysis.options.device
+    wanted, names = analysis.options.device, words.file_names(analysis)
     head = ["PyTorch operator", "MindSpore operator", "how", "PyNative", "Graph"]
     table = [
         [
@@ -41,7 +41,7 @@ def _operators(analysis: Analysis) -> list[str]:
             *words.modes(row),
             words.device(row, wanted),
             str(row.count),
-            _plain(words.places(row.places, _PLACES)),
+            _plain(words.places(row.places, _PLACES, names)),
         ]
         for row in rows
     ]
@@ -52,30 +52,31 @@ def _features(analysis: Analysis) -> list[str]:
     rows = words.shown_features(analysis)
     if not rows:
         return []
+    names = words.file_names(analysis)
     table = [
         [
             words.heading(row),
             _plain(words.members(row)),
             row.status,
             str(row.count),
-            _plain(words.places(row.places, _PLACES)),
+            _plain(words.places(row.places, _PLACES, names)),
         ]
         for row in rows
     ]
     return ["## Features", _table(["feature", "what is used", "how", "uses", "where"], table)]
 
 
-def _actions(title: str, groups: Sequence[Sequence[Action]]) -> list[str]:
+def _actions(title: str, groups: Sequence[Sequence[Action]], names: Mapping[str, str]) -> list[str]:
     if not groups:
         return []
     lines = []
     for group in groups:
         first, found = group[0], words.all_places(group)
-        names = ", ".join(_code(action.title) for action in group)
+        titles = ", ".join(_code(action.title) for action in group)
         mode = " in Graph mode" if first.mode == "graph" else ""
-        where = _plain(words.places(found, _PLACES))
+        where = _plain(words.places(found, _PLACES, names))
         lines.append(
-            f"1. {names}{mode} ({first.code}, {words.count(len(found), 'use')}: {where})  \n"
+            f"1. {titles}{mode} ({first.code}, {words.count(len(found), 'use')}: {where})  \n"
             f"   {_plain(words.joined((first.why, first.step)))}"
         )
     return [f"## {title}", "\n".join(lines)]

@@ -61,11 +61,13 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(action: Action, place: Place, index: dict[str, int]) -> dict[str, Any]:
-    text = f"{action.title}: {words.joined((action.why, action.step))}"
+    text = words.joined((action.why, action.step))
+    if not text.startswith(f"{action.title}:"):
+        text = f"{action.title}: {text}"
     return {
         "ruleId": action.code,
         "ruleIndex": index[action.code],
-        "level": action.severity,
+        "level": action.level,
         "message": {"text": text},
         "locations": [_location(place)],
         # Lines move; the same finding in the same function is the same finding.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from migrate.analyze import dry_runs
 from migrate.analyze.groups import GROUPS
@@ -56,8 +57,13 @@ def heading(feature: Feature) -> str:
 
 
 def target(row: Operator) -> str:
-    """The counterpart for a table: the holes of an expression as the dots that people write."""
-    return re.sub(r"\{(\w+)\}", lambda m: "x" if m[1] in ("self", "input") else m[1], row.target)
+    """The counterpart for a table."""
+    return without_holes(row.target)
+
+
+def without_holes(template: str) -> str:
+    """The expression of a row as people write it: `{self}.shape` is `x.shape`."""
+    return re.sub(r"\{(\w+)\}", lambda m: "x" if m[1] in ("self", "input") else m[1], template)
 
 
 def modes(row: Operator) -> tuple[str, str]:
@@ -84,15 +90,41 @@ def device(row: Operator, wanted: str) -> str:
     return ", ".join(row.entry.platforms)
 
 
-def places(found: Sequence[Place], limit: int = 0) -> str:
+def file_names(analysis: Analysis) -> dict[str, str]:
+    """A short name for each file: as many of its folders as tell it from the other files."""
+    rows = (*analysis.operators, *analysis.features, *analysis.actions)
+    paths = list(dict.fromkeys(place.path for row in rows for place in row.places))
+    parts = {path: path.replace("\\", "/").split("/") for path in paths}
+    shared = Counter(
+        tuple(names[-size:]) for names in parts.values() for size in range(1, len(names) + 1)
+    )
+    shown = {}
+    for path, names in parts.items():
+        least = 2 if names[-1] == "__init__.py" else 1
+        size = next((n for n in range(least, len(names)) if shared[*names[-n:],] == 1), len(names))
+        shown[path] = printable("/".join(names[-size:]), keep="")
+    return shown
+
+
+def places_within(found: Sequence[Place], names: Mapping[str, str], width: int) -> str:
+    """As many places as fit, the rest counted; a name that is too long loses its beginning."""
+    for limit in range(6, 0, -1):
+        text = places(found, limit, names)
+        if len(text) <= width:
+            return text
+    return "…" + text[len(text) - width + 1 :]
+
+
+def places(found: Sequence[Place], limit: int = 0, names: Mapping[str, str] | None = None) -> str:
     """`resnet.py:31, 44, train.py:7 +12`: file names once, the rest counted."""
+    names = names or {}
     lines = list(dict.fromkeys((place.path, place.cell, place.line) for place in found))
     shown = lines[:limit] if limit else lines
     parts: list[str] = []
     last = None
     for path, cell, line in shown:
         where = f"cell {cell}:{line}" if cell else str(line)
-        parts.append(where if path == last else f"{_file(path)}:{where}")
+        parts.append(where if path == last else f"{names.get(path) or _file(path)}:{where}")
         last = path
     rest = len(lines) - len(shown)
     return ", ".join(parts) + (f" +{rest}" if rest else "")
@@ -181,7 +213,7 @@ def sentence(text: str) -> str:
     if not text:
         return ""
     first = text.split(maxsplit=1)[0]
-    start = text if any(mark in first for mark in "._(=`") else text[0].upper() + text[1:]
+    start = text if any(mark in first for mark in "._(=`:") else text[0].upper() + text[1:]
     return start if start.endswith((".", "!", "?")) else start + "."
 
 

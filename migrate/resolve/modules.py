@@ -287,7 +287,7 @@ def _star_imports(tree: ast.Module) -> Iterator[ast.ImportFrom]:
 
 
 def _top_level(tree: ast.Module) -> Iterator[ast.stmt]:
-    """The statements that run in the module's own scope, also those below `if`, `try` and `with`."""
+    """The statements of the module's own scope, also those below `if`, `try` and `with`."""
     pending: list[ast.stmt] = list(tree.body)
     while pending:
         statement = pending.pop(0)
