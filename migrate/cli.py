@@ -44,17 +44,17 @@ COMMANDS = {
         "migrate.commands.preflight",
         "dry-run a ported program on MindSpore's Ascend backend; needs no device",
     ),
-    "explain": ("migrate.explain", "tell what a finding's code means and what to do"),
-    "doctor": ("migrate.doctor", "check this environment and say how to mend it"),
+    "explain": ("migrate.explain", "show what a finding's code means and what to do"),
+    "doctor": ("migrate.doctor", "check this environment and show how to fix it"),
     "demo": ("migrate.demo", "analyze, port and check the bundled ResNet"),
-    "mcp": ("migrate.assistant.mcp_command", "serve our commands as tools to an assistant (MCP)"),
+    "mcp": ("migrate.assistant.mcp_command", "serve the commands to an assistant as MCP tools"),
     "skill": (
         "migrate.assistant.skill_command",
         "print or install the skill that coding assistants load",
     ),
     "completion": (
         "migrate.command_line.completion",
-        "print what teaches a shell to complete our commands",
+        "print the completion script for a shell",
     ),
 }
 
@@ -95,17 +95,17 @@ def build_parser(chosen: str | None) -> tuple[Parser, Parser]:
 
 def _add_common(parser: Parser, default: object) -> None:
     """What every command takes, before its name and behind it."""
-    common = parser.add_argument_group("everywhere")
+    common = parser.add_argument_group("common options")
     if parser.option("--quiet") is None:
         common.add_argument(
-            "-q", "--quiet", action="store_true", default=default, help="errors alone"
+            "-q", "--quiet", action="store_true", default=default, help="print errors only"
         )
     common.add_argument(
         "-v",
         "--verbose",
         action="store_true",
         default=default,
-        help="also say which configuration was read and how long it took",
+        help="also print which configuration was read and how long the command took",
     )
     common.add_argument(
         "--color",
@@ -185,6 +185,9 @@ def _chosen(words: Sequence[str]) -> str | None:
 def _parse(words: Sequence[str], chosen: str | None) -> argparse.Namespace:
     """Read the words over the defaults of the configuration file."""
     parser, command = build_parser(chosen)
+    if not words:
+        parser.print_help(sys.stderr)
+        parser.exit(2)
     if chosen is not None and "--no-config" not in words:
         path = _config_file(words)
         table = config.read(path) if path is not None else None

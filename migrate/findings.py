@@ -23,9 +23,9 @@ class Rule(NamedTuple):
 
 CODES: dict[str, Rule] = {
     # MS1xx: what was asked for
-    "MS101": Rule("no-such-path", "A path that was given does not exist.", "error"),
-    "MS102": Rule("no-python", "A directory that was given holds no Python source.", "error"),
-    "MS103": Rule("not-python", "A file that was given is not Python source.", "error"),
+    "MS101": Rule("no-such-path", "A path does not exist.", "error"),
+    "MS102": Rule("no-python", "A directory holds no Python source.", "error"),
+    "MS103": Rule("not-python", "A file is not Python source.", "error"),
     # MS2xx: what could not be read
     "MS201": Rule("unreadable", "The system refused to read a file or directory.", "error"),
     "MS202": Rule("too-large", "A file is too large to be source that a person wrote.", "error"),
@@ -35,7 +35,9 @@ CODES: dict[str, Rule] = {
     "MS206": Rule("python-2", "A file is Python 2 source.", "error"),
     "MS207": Rule("bad-notebook", "A notebook is damaged, or not written in Python.", "error"),
     "MS208": Rule("too-deep", "An expression is nested too deeply to be parsed.", "error"),
-    "MS209": Rule("internal-error", "A fault of ms-migrate kept it from reading a file.", "error"),
+    "MS209": Rule(
+        "internal-error", "An internal error stopped ms-migrate from reading a file.", "error"
+    ),
     "MS210": Rule("link-out", "A link leads out of the tree and is not followed.", "warning"),
     "MS211": Rule("newer-python", "A file uses syntax of a newer Python.", "error"),
     "MS212": Rule("budget-spent", "A file takes too many steps to interpret.", "error"),
@@ -46,7 +48,7 @@ CODES: dict[str, Rule] = {
     "MS304": Rule("device", "The counterpart does not run on the chosen device.", "error"),
     "MS305": Rule("mode", "The counterpart does not run in the chosen execution mode.", "error"),
     "MS306": Rule("refused-argument", "An argument has no MindSpore counterpart.", "error"),
-    "MS307": Rule("unknown-receiver", "A method that tensors have, on an unknown value.", "note"),
+    "MS307": Rule("unknown-receiver", "Tensor method on a value of unknown type.", "note"),
     "MS308": Rule("better-operator", "A simpler operator serves this use.", "note"),
     "MS309": Rule("bad-call", "A call does not fit the API's own signature.", "error"),
     "MS310": Rule("ambiguous", "A type is not known well enough to choose.", "error"),
@@ -66,11 +68,13 @@ CODES: dict[str, Rule] = {
     ),
     "MS402": Rule("graph-syntax", "Graph mode cannot compile a statement.", "warning"),
     "MS403": Rule("in-place", "A tensor is changed in place.", "note"),
-    "MS404": Rule("autograd-function", "A gradient is written by hand.", "warning"),
+    "MS404": Rule(
+        "autograd-function", "A custom autograd function defines its gradient.", "warning"
+    ),
     "MS405": Rule("hook", "A hook observes or changes a module's values.", "warning"),
     "MS406": Rule("graph-container", "Graph mode cannot compile a container's method.", "warning"),
     "MS407": Rule("frozen-value", "Graph mode computes a value once and keeps it.", "warning"),
-    "MS408": Rule("training-step", "A training step could not be taken apart.", "error"),
+    "MS408": Rule("training-step", "A training step could not be converted.", "error"),
 }
 
 

@@ -1,7 +1,7 @@
 """The instruction set that MindSpore's convolutions should use on this processor.
 
 oneDNN 3.10 inside MindSpore 2.10 falls back to its reference convolution on AMD processors with
-AVX-512: forty times slower than with AVX2, and no more exact. `ONEDNN_MAX_CPU_ISA=AVX2` mends it,
+AVX-512: forty times slower than with AVX2, and no more exact. `ONEDNN_MAX_CPU_ISA=AVX2` fixes it,
 if it is set before mindspore is imported. Only such processors are measured, once; elsewhere, or
 where the user has set the variable, nothing happens.
 """

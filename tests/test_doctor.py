@@ -146,7 +146,7 @@ def test_rounding_is_no_disagreement_and_accelerators_round_more():
     assert statuses(judge("Ascend", mindspore=kernels(loss=0.502))) == {}
 
 
-def test_kernels_that_fail_beside_numpy_2_are_mended_by_numpy():
+def test_kernels_that_fail_beside_numpy_2_are_fixed_by_numpy():
     fault = Probe(
         {"import": {"version": "2.10.0"}, "device": {"device": "CPU"}},
         "SystemError: reshape returned a result with an exception set",
@@ -260,7 +260,7 @@ def test_text_shows_checks_fixes_and_verdict_and_quiet_only_problems(bare_python
     assert "✗  torch        not installed" in shown
     assert "✓  Python" in shown
     assert f"\n  {bare_python} -m pip install torch==2.13.0\n" in shown
-    assert shown.splitlines()[-1] == "4 of 8 checks found something to mend."
+    assert shown.splitlines()[-1] == "4 of 8 checks found something to fix."
     assert main(["doctor", "--python", bare_python, "--quiet"]) == 1
     quiet = capsys.readouterr().out
     assert "✓" not in quiet
@@ -279,7 +279,7 @@ def test_what_is_no_python_is_said_so(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--python", "no-such-python"], "no-such-python: there is no such program"),
+        (["--python", "no-such-python"], "no-such-python: no such program"),
         (["--timeout", "0"], "--timeout must be positive, not 0"),
     ],
 )

@@ -17,8 +17,8 @@ def test_every_code_is_documented_as_it_is() -> None:
 
 
 def test_place_and_text() -> None:
-    finding = make_finding("MS205", Path("a/b.py"), "is odd", "mend it", line=3, column=7)
-    assert str(finding) == "a/b.py:3:7: is odd; mend it [MS205]"
+    finding = make_finding("MS205", Path("a/b.py"), "is odd", "fix it", line=3, column=7)
+    assert str(finding) == "a/b.py:3:7: is odd; fix it [MS205]"
     assert make_finding("MS101", Path("a/b.py"), "is gone").where == "a/b.py"
     cell = Finding(Path("a.ipynb"), 2, 1, "MS205", "is odd", cell=4)
     assert cell.where == "a.ipynb: cell 4, line 2"

@@ -106,7 +106,7 @@ def _ported(source: str, target: str, name: str) -> Iterator[tuple[Path, PortedT
     if target not in ("nn", "mint", "torch-npu"):
         raise RequestError(f"there is no target {target!r}", next_step="nn, mint or torch-npu")
     if Path(name).name != name or not name.endswith((".py", ".ipynb")):
-        raise RequestError(f"{name!r} is no file name of Python source")
+        raise RequestError(f"{name!r} is not the name of a Python file")
     with tempfile.TemporaryDirectory(prefix="ms-migrate-") as folder:
         path = Path(folder, name)
         path.write_text(source, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`ms-migrate completion bash`: the line that teaches a shell to complete our commands."""
+"""`ms-migrate completion bash`: the code with which a shell completes our commands."""
 
 from __future__ import annotations
 

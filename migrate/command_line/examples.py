@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "analyze": (
-        ("analyze src", "what the program uses, and what is to be done"),
+        ("analyze src", "what the program uses, and what to do"),
         ("analyze src -o report.html", "the same as one page"),
         ("analyze src --exclude third_party --ignore MS4 --format github", "in a CI job"),
         ("analyze - < model.py", "standard input"),
@@ -35,7 +35,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("preflight ported/train.py --steps 2 -- --batch-size 32", "a whole program"),
     ),
     "explain": (("explain MS307", "by code"), ("explain unknown-receiver", "by name")),
-    "doctor": (("doctor --device Ascend", "is this machine fit?"),),
+    "doctor": (("doctor --device Ascend", "is this machine ready?"),),
     "demo": (("demo -o demo", "port, reports and comparison into one folder"),),
     "mcp": (("mcp", "started by the assistant, for example: claude mcp add ms-migrate"),),
     "skill": (("skill --install skills", "writes skills/pytorch-to-mindspore/SKILL.md"),),

@@ -55,10 +55,11 @@ class Parser(argparse.ArgumentParser):
     def refuse_unknown(self, unknown: Iterable[str]) -> NoReturn:
         """Options that nobody takes."""
         words = list(unknown)
-        first = words[0].partition("=")[0]
-        close = did_you_mean(first, self._option_string_actions) if first[:1] == "-" else ""
-        listed = ", ".join(words)
-        self.error(f"there is no option {listed}" + (f": {close}" if close else ""))
+        options = [word.partition("=")[0] for word in words if word[:1] == "-"]
+        if not options:
+            self.error(f"unexpected argument{'s' * (len(words) > 1)}: {' '.join(words)}")
+        close = did_you_mean(options[0], self._option_string_actions)
+        self.error(f"there is no option {', '.join(options)}" + (f": {close}" if close else ""))
 
     def option(self, name: str) -> argparse.Action | None:
         return self._option_string_actions.get(name)

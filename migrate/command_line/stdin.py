@@ -23,7 +23,9 @@ def read_stdin(paths: list[Path]) -> Iterator[list[Path]]:
         yield paths
         return
     if len(paths) > 1:
-        raise RequestError("- stands alone", next_step="give files, or standard input")
+        raise RequestError(
+            "- cannot be combined with other paths", next_step="give files, or standard input"
+        )
     data = sys.stdin.buffer.read()
     here = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="ms-migrate-") as folder:

@@ -106,7 +106,7 @@ def _analyze(
     try:
         analysis = summarise(reports, project.skipped, table, wanted)
     except TableError as error:
-        raise RequestError(str(error), next_step="mend the mapping file, or reinstall") from None
+        raise RequestError(str(error), next_step="fix the mapping file, or reinstall") from None
     if not analysis.files:
         for finding in analysis.skipped:
             print(f"ms-migrate: {printable(str(finding))}", file=sys.stderr)

@@ -47,7 +47,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--map", metavar="FILE", help="names that differ: lines of torch = mindspore, or JSON"
     )
     parser.add_argument(
-        "--submodule", default="", metavar="PATH", help="check this part alone, on recorded inputs"
+        "--submodule",
+        default="",
+        metavar="PATH",
+        help="check only this submodule, on recorded inputs",
     )
     own = parser.add_argument_group("functions of your own")
     own.add_argument(

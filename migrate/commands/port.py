@@ -90,13 +90,16 @@ def _port(options: argparse.Namespace, chosen: Chooser) -> int:
     code, remark = finish(options, chosen, int(bool(found)))
     _write(tree, options)
     _report(tree, found, options)
-    from migrate.report.port import Shown, summary
+    from migrate.report.port import Shown, hint, summary
 
     to_stdout = _shows_source(options)
     stream = sys.stderr if options.diff or to_stdout else sys.stdout
     if not options.quiet or options.format == "json":
         shown = Shown(found, str(chosen.hidden), code, options.assumptions)
         stream.write(summary(tree, options.format, options.output, shown))
+        told = hint(tree, listed=options.assumptions or options.report is not None)
+        if told and sys.stderr.isatty():
+            print(f"ms-migrate: {told}", file=sys.stderr)
     if remark and not options.quiet:
         print(f"ms-migrate: {printable(remark)}", file=sys.stderr)
     return code
@@ -150,7 +153,7 @@ def _refuse_early(options: argparse.Namespace) -> None:
         raise RequestError("standard input cannot be overwritten", next_step="leave out --in-place")
     if options.scaffold and options.in_place:
         raise RequestError(
-            "--scaffold needs an output directory of its own",
+            "--scaffold needs a separate output directory",
             next_step="use -o DIR, or port in place without --scaffold",
         )
     if options.scaffold and options.target == "torch-npu":
@@ -160,7 +163,7 @@ def _refuse_early(options: argparse.Namespace) -> None:
         )
     if options.with_torchvision is not None and options.in_place:
         raise RequestError(
-            "--with-torchvision needs an output directory of its own",
+            "--with-torchvision needs a separate output directory",
             next_step="use -o DIR, or port in place without --with-torchvision",
         )
     if options.helpers == "package" and options.target == "mint":

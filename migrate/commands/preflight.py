@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     step.add_argument(
         "--amp", choices=("O0", "O1", "O2", "O3"), default="O0", help="mixed precision level"
     )
-    step.add_argument("--eval", action="store_true", help="the forward pass alone, in eval mode")
+    step.add_argument("--eval", action="store_true", help="only the forward pass, in eval mode")
     step.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the inputs")
     parser.add_argument(
         "--steps",
@@ -166,7 +166,7 @@ def _job(options: argparse.Namespace) -> dict[str, Any]:
     if options.steps < 1:
         raise RequestError(f"--steps {options.steps} takes no step")
     if options.ranks < 1:
-        raise RequestError(f"--ranks {options.ranks} is no process")
+        raise RequestError(f"--ranks {options.ranks} is not a number of processes")
     subject = str(options.subject)
     if ":" not in subject.replace(":\\", "") and subject.endswith(".py"):
         return _script_job(options)

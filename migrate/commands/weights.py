@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
             )
     if options.whole and _SAFE in (source.suffix, destination.suffix):
         raise RequestError(
-            "holds tensors alone", where=_SAFE, next_step="leave --whole out, or use .pth and .ckpt"
+            "holds tensors only", where=_SAFE, next_step="leave --whole out, or use .pth and .ckpt"
         )
     needs.check()
     with (

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Probe, judge, show; 1 when there is something to mend."""
+    """Probe, judge, show; 1 when there is something to fix."""
     if options.timeout <= 0:
         raise RequestError(f"--timeout must be positive, not {options.timeout:g}")
     python = _executable(options.python)
@@ -86,7 +86,7 @@ def _executable(given: str) -> str:
     found = shutil.which(given)
     if found is None:
         raise RequestError(
-            "there is no such program", where=given, next_step="give --python the path of a Python"
+            "no such program", where=given, next_step="give --python the path of a Python"
         )
     return os.path.abspath(found)  # probes run in another folder; symlinks make the venv, keep them
 

@@ -33,7 +33,7 @@ def show(checks: Sequence[Check], console: Console, *, quiet: bool = False) -> N
         grid.add_row(Text(mark, style=style), Text(check.name), found, Text(check.detail))
     if shown:
         console.print(grid)
-    for status, title in ((PROBLEM, "To mend it"), (WARNING, "Optional")):
+    for status, title in ((PROBLEM, "To fix"), (WARNING, "Optional")):
         fixes = [check for check in shown if check.status == status and check.fix]
         if fixes:
             console.print()
@@ -50,7 +50,7 @@ def verdict(checks: Sequence[Check]) -> str:
     problems = sum(check.status == PROBLEM for check in checks)
     warnings = sum(check.status == WARNING for check in checks)
     if problems:
-        return f"{problems} of {len(checks)} checks found something to mend."
+        return f"{problems} of {len(checks)} checks found something to fix."
     remark = f", {warnings} of them with a remark" if warnings else ""
     return f"Fit to run both frameworks: {len(checks)} checks passed{remark}."
 

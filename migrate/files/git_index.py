@@ -167,7 +167,7 @@ def parse_index(data: bytes, width: int) -> dict[bytes, bytes]:
     """Path to object id of every regular file at stage 0; `width` is the length of an id."""
     signature, version, count = struct.unpack_from(">4sII", data, 0)
     if signature != b"DIRC" or version not in (2, 3, 4):
-        raise UnreadableIndex("its index has a format of its own")
+        raise UnreadableIndex("its index has an unknown format")
     entries: dict[bytes, bytes] = {}
     place, previous = 12, b""
     for _ in range(count):

@@ -41,7 +41,7 @@ def load(path: Path) -> Any:
                 "holds more than tensors: loading it would run code from the file, so it is refused"
                 f" ({_reason(said)})",
                 where=str(path),
-                next_step="save the state dict alone: torch.save(model.state_dict(), ...)",
+                next_step="save only the state dict: torch.save(model.state_dict(), ...)",
             ) from error
         raise _damaged(path, error) from error
     except (RuntimeError, EOFError, OSError, ValueError, KeyError, zipfile.BadZipFile) as error:

@@ -97,7 +97,7 @@ def _place(step: TrainingStep) -> str:
 
 def _gradients(step: TrainingStep) -> str:
     if step.unused:
-        return "nobody uses them"
+        return "they are not used"
     if step.on_parameters:
         return "kept at the parameters (p.grad): other functions or optimizers look for them there"
     if step.accumulates:

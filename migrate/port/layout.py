@@ -108,7 +108,7 @@ def _link(
             make_finding(
                 "MS210",
                 path,
-                f"is a link out of what was asked for, to {real}; it is not in the output",
+                f"is a link to {real}, outside the given paths; it is not in the output",
                 "make the link again in the output, or copy what it leads to into the tree",
             )
         )

@@ -51,7 +51,7 @@ class Installation:
             return (
                 f"preflight was tested with MindSpore {', '.join(TESTED)}, "
                 f"this is {self.version or 'an unknown version'}",
-                f"install it into an environment of its own: pip install mindspore=={TESTED[-1]}",
+                f"install it into a separate environment: pip install mindspore=={TESTED[-1]}",
             )
         if not self._plugin.is_file():
             return (

@@ -95,7 +95,7 @@ def _syntax_finding(source_file: SourceFile, text: str, error: SyntaxError) -> F
         "MS205",
         source_file.path,
         f"is not valid Python: {message}",
-        "mend the line, or leave the file out",
+        "fix the line, or exclude the file",
         line=line,
         column=error.offset or 0,
     )

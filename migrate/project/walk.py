@@ -124,8 +124,8 @@ class Walk:
                 make_finding(
                     "MS210",
                     link,
-                    f"is a link out of what was asked for, to {real}; not followed",
-                    "give what it leads to as a path of its own, or copy it into the tree",
+                    f"is a link to {real}, outside the given paths; not followed",
+                    "add the linked path to the command, or copy the file into the tree",
                 )
             )
         elif directory and is_below(os.path.realpath(link.parent), real):
@@ -159,8 +159,20 @@ def _absent(path: Path, error: OSError) -> Finding:
             return make_finding("MS201", path, "is a link to a file that does not exist")
         return make_finding("MS203", path, "is a link that leads back to itself")
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        return make_finding("MS101", path, "does not exist", "check the spelling")
+        return make_finding("MS101", path, "does not exist", _nearest(path))
     return refusal(path, error)
+
+
+def _nearest(path: Path) -> str:
+    """The name beside it that was probably meant."""
+    from difflib import get_close_matches
+
+    try:
+        beside = os.listdir(path.parent)
+    except OSError:
+        return f"there is no folder {path.parent} either"
+    close = get_close_matches(path.name, beside, 1, 0.6)
+    return f"did you mean {path.parent / close[0]}?" if close else "check the spelling"
 
 
 def _has_python_shebang(path: Path) -> bool:

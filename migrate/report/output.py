@@ -50,7 +50,7 @@ def check_file(path: Path | str | None) -> None:
         raise RequestError(
             "is source or a checkpoint, and the report would replace it",
             where=str(path),
-            next_step="give the report a name of its own",
+            next_step="choose another file name for the report",
         )
     if place.is_dir():
         raise RequestError("is a directory", where=str(path), next_step="give a file name")

@@ -16,6 +16,16 @@ from migrate.report import github
 from migrate.report.coverage_words import covered, listed_assumptions, open_items
 
 
+# Helpers by reason (see helper_reasons), in the words of the summary.
+_HELPERS_FOR = {
+    "passed on": "passed as values",
+    "semantics": "with torch's semantics",
+    "composition": "composed",
+    "data": "for data",
+    "training": "for training",
+}
+
+
 class Shown(NamedTuple):
     """What counts of a port's findings, what was left out of them, and the exit code."""
 
@@ -32,6 +42,13 @@ def summary(tree: PortedTree, form: str, output: Path | None, shown: Shown | Non
     if form == "github":
         return github.render(shown.findings, _line(tree, output, shown))
     return _text(tree, output, shown)
+
+
+def hint(tree: PortedTree, *, listed: bool) -> str:
+    """Where a person finds the particulars of the summary."""
+    if not tree.coverage.assumed or listed:
+        return ""
+    return "--assumptions lists the assumptions; --report FILE.html shows both sources side by side"
 
 
 def _numbers(tree: PortedTree) -> dict[str, Any]:
@@ -132,11 +149,14 @@ def _line(tree: PortedTree, output: Path | None, shown: Shown) -> str:
     files = f"{numbers['files']} file{'s' * (numbers['files'] != 1)}"
     stream.write(f"{files}{place}: {covered(tree.coverage)}")
     if tree.helpers:
-        counts = ", ".join(f"{count} {why}" for why, count in numbers["helper_reasons"].items())
-        stream.write(f", helpers in {', '.join(str(path) for path in tree.helpers)} ({counts})")
+        reasons = numbers["helper_reasons"]
+        total = sum(reasons.values())
+        counts = ", ".join(f"{count} {_HELPERS_FOR[why]}" for why, count in reasons.items())
+        where = ", ".join(str(path) for path in tree.helpers)
+        stream.write(f"; {total} helper{'s' * (total != 1)} in {where} ({counts})")
     if tree.scaffold:
         scripts = [str(path) for path in tree.scaffold if path.suffix == ".sh"]
-        stream.write(f", launched by {', '.join(scripts)}")
+        stream.write(f"; launch scripts {', '.join(scripts)}")
     stream.write(f"; {open_items(left)}")
     if shown.hidden:
         stream.write(f" ({shown.hidden})")

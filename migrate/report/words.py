@@ -167,7 +167,7 @@ def summary(analysis: Analysis) -> str:
     if manual:
         kinds = len({a.title for a in analysis.actions if a.api and a.severity != "note"})
         need = "needs" if manual == 1 else "need"
-        text += f"; {count(manual, 'use')} of {count(kinds, 'API')} {need} a hand"
+        text += f"; {count(manual, 'use')} of {count(kinds, 'API')} {need} porting by hand"
     graph = sum(a.count for a in analysis.actions if a.mode == "graph" and a.severity != "note")
     if graph:
         text += f"; Graph mode needs changes in {count(graph, 'place')}"

@@ -41,7 +41,7 @@ class Baseline:
             raise RequestError(reason, where=str(path), next_step=step) from None
         except (ValueError, KeyError, TypeError) as error:
             raise RequestError(
-                f"is no baseline of ms-migrate ({error})",
+                f"is not a baseline of ms-migrate ({error})",
                 where=str(path),
                 next_step="write it again with --write-baseline",
             ) from None

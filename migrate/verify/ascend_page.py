@@ -21,7 +21,7 @@ _MEANINGS = {
     "refused": "the backend, or the compiler, rejects the call",
     "dtype refused": "there is a kernel, but not for float32",
     "no kernel": "MindSpore's Ascend backend has none",
-    NOT_RUN: "no sample could be put to the backend",
+    NOT_RUN: "no sample could be run on the backend",
 }
 _MOST_TEXT = 150
 
@@ -42,7 +42,7 @@ def page(table: Table, evidence: Evidence, soc: str) -> str:
         "is that of float32 (of the other dtypes where a row takes none), over PyNative mode, its",
         "gradient, and Graph mode with its gradient.",
         "",
-        f"{len(rows):,} of {len(evidence.rows):,} verified rows have been put to it.",
+        f"{len(rows):,} of {len(evidence.rows):,} verified rows were run on it.",
         "",
         *_totals(rows),
         *_by_dtype(rows),

@@ -99,7 +99,7 @@ def _convert_whole(what: Conversion, folder: Path) -> Outcome:
     said = _run_reader(what, folder)
     if "structure" not in said:
         raise RequestError(
-            "holds a model alone: no ported program saved it",
+            "holds only a model: it was not saved by a ported program",
             where=str(what.source),
             next_step="convert it without --whole",
         )
@@ -115,7 +115,7 @@ def _read_shards(index: Path) -> dict[str, Blob]:
         files = sorted(set(read_json(index)["weight_map"].values()))
         paths = [index.parent / Path(str(name)).name for name in files]
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise RequestError("is no index of a sharded checkpoint", where=str(index)) from error
+        raise RequestError("is not the index of a sharded checkpoint", where=str(index)) from error
     tensors: dict[str, Blob] = {}
     for path in paths:
         if not path.is_file():

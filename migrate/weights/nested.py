@@ -40,7 +40,7 @@ def describe(value: Any, name_of: Callable[[Any], str | None], path: str = "") -
         return str(value)
     raise RequestError(
         f"holds a {type(value).__name__} at {path or 'its top'}: no MindSpore checkpoint can",
-        next_step="convert the model alone, without --whole",
+        next_step="convert only the model, without --whole",
     )
 
 

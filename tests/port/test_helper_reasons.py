@@ -38,7 +38,10 @@ def test_the_summary_counts_them(tmp_path: Path, capsys) -> None:
     (tmp_path / "net.py").write_text("from torch import nn\n\nnorm = nn.BatchNorm2d\n")
     arguments = ["port", str(tmp_path / "net.py"), "-o", str(tmp_path / "out")]
     assert main(arguments) == 0
-    assert "helpers in ms_migrate_helpers.py (1 passed on); no open" in capsys.readouterr().out
+    assert (
+        "; 1 helper in ms_migrate_helpers.py (1 passed as values); no open"
+        in capsys.readouterr().out
+    )
     assert main([*arguments, "--force", "--format", "json"]) == 0
     summary = json.loads(capsys.readouterr().out)["summary"]
     assert summary["helper_reasons"] == {"passed on": 1}

@@ -23,7 +23,7 @@ def on_screen(analysis: Analysis, width: int) -> str:
 def test_summary_line(analysis: Analysis) -> None:
     assert words.summary(analysis) == (
         "69% of 13 uses port automatically (supported 1, rewritten 8, risky 2, missing 1, "
-        "unlisted 1); 4 uses of 1 API need a hand; Graph mode needs changes in 1 place."
+        "unlisted 1); 4 uses of 1 API need porting by hand; Graph mode needs changes in 1 place."
     )
 
 

@@ -14,7 +14,7 @@ def _negative(gradient):
     return -gradient
 
 
-def named_apart(params):
+def with_unique_names(params):
     """The parameters, or groups of them, for an optimizer: it refuses two of one name, as two
     networks of one class have them, so later ones get a number.
     """
@@ -57,7 +57,7 @@ class MappedOptimizer(optim.Optimizer):
     skips_missing = True
 
     def __init__(self, params, defaults):
-        super().__init__(named_apart(params), defaults)
+        super().__init__(with_unique_names(params), defaults)
         self.wide = any(p.dtype == mindspore.float64 for p in self.parameters)
         self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
         self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
@@ -87,7 +87,7 @@ class MappedOptimizer(optim.Optimizer):
         size = len(self.parameters)
         counts = vars(self).get("_steps_taken") or [taken] * size
         groups = [{"params": list(self.parameters)}, param_group]
-        super().add_param_group(named_apart(groups)[1])
+        super().add_param_group(with_unique_names(groups)[1])
         new = ParameterTuple(self.parameters[size:])
         self.parameters = ParameterTuple(self.parameters)
         kinds = vars(self).get("_moment_kinds", {})

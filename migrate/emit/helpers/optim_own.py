@@ -2,7 +2,7 @@
 
 from mindspore.experimental import optim
 
-from migrate.emit.helpers.optim_mapped import named_apart
+from migrate.emit.helpers.optim_mapped import with_unique_names
 from migrate.emit.helpers.train_leaves import from_tensors, to_tensors
 
 
@@ -12,7 +12,7 @@ class Optimizer(optim.Optimizer):
     """
 
     def __init__(self, params, defaults):
-        super().__init__(named_apart(params), {"lr": 0.0, **defaults})
+        super().__init__(with_unique_names(params), {"lr": 0.0, **defaults})
 
     def __call__(self, gradients):
         for parameter, gradient in zip(self.parameters, gradients, strict=True):

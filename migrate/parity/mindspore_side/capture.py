@@ -53,7 +53,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     torch_modules = [structures.from_json(module) for module in start["structure"]]
     unknown = matching.unknown_names(torch_modules, modules, job["renames"])
     if unknown:
-        raise RequestError(f"--map names what there is not: {', '.join(unknown)}")
+        raise RequestError(f"--map names parameters that do not exist: {', '.join(unknown)}")
     matched = matching.match(torch_modules, modules, job["renames"])
     info: dict[str, Any] = {
         "framework": "mindspore",

@@ -67,7 +67,7 @@ class LibraryNames(FileAccess):
             if row is None or _member_forms(row) != _member_forms(entry):
                 raise Refusal(
                     f"can be {usage.api} or {other} here, which MindSpore names differently",
-                    "treat the types in branches of their own",
+                    "handle the types in separate branches",
                     "MS310",
                 )
         return entry

@@ -298,7 +298,7 @@ class Writes(NodePass):
         for part, element in zip(place.elts, target.elements, strict=True):
             self._keep_computed(part, element.value)
             if self._form_of_writing(part):
-                self.flag(part, without_effect(part, "assign each on a line of its own"))
+                self.flag(part, without_effect(part, "assign each on a separate line"))
 
     def _keep_computed(self, place: ast.expr, target: cst.BaseExpression) -> None:
         if is_computed(place, self.context):
