@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from migrate.flow.blocks import Home, own_calls, statements_below
@@ -17,8 +18,14 @@ _LOOKING = ("isinstance", "type", "print", "id", "len", "getattr", "hasattr", "s
 _ADDING = ("add_module", "append", "insert", "extend", "register_module")
 
 
-def models_called(calls: list[ast.Call], flow: Flow, *, handed_on: bool = True) -> list[str]:
-    """Modules that are called or handed on, losses left out."""
+def models_called(
+    calls: list[ast.Call],
+    flow: Flow,
+    *,
+    handed_on: bool = True,
+    left_out: Collection[ast.AST] = (),
+) -> list[str]:
+    """Modules that are called or handed on; losses, and what these names stand for, left out."""
     found: dict[str, None] = {}
     for call in calls:
         if isinstance(call.func, ast.Name) and call.func.id in _LOOKING:
@@ -28,20 +35,28 @@ def models_called(calls: list[ast.Call], flow: Flow, *, handed_on: bool = True) 
         if isinstance(called, ast.Attribute) and called.attr == "forward":
             called = called.value
         for node in (called, *given):
+            if root_of(node) in left_out:
+                continue
             if is_path(node) and _is_model(node, flow) and ast.unparse(node) != "self":
                 found[ast.unparse(node)] = None
         kind = flow.symbols.type(call.func)
         is_class = any(isinstance(option, ProjectClass) for option in options_of(kind))
-        if is_path(call.func) and _sounds_like_model(call.func) and not is_class:
+        known = is_class or root_of(call.func) in left_out
+        if is_path(call.func) and _sounds_like_model(call.func) and not known:
             found[ast.unparse(call.func)] = None
     return list(found)
 
 
 def is_path(node: ast.expr) -> bool:
     """`model`, `self.model`, `self.nets.generator`."""
+    return isinstance(root_of(node), ast.Name)
+
+
+def root_of(node: ast.expr) -> ast.expr:
+    """`self` of `self.nets.generator`."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return isinstance(node, ast.Name)
+    return node
 
 
 def _is_model(node: ast.expr, flow: Flow) -> bool:
@@ -76,7 +91,7 @@ def without_place(home: Home, flow: Flow) -> list[str]:
         if not is_module_value(flow.symbols.type(function)) or not _is_model(function, flow):
             continue
         name = ast.unparse(function)
-        if not is_path(function) or name.partition(".")[0] in short_lived:
+        if not is_path(function) or root_of(function) in short_lived:
             found.append(name)
     return [*found, *_put_into_others(home, flow)]
 
@@ -144,15 +159,20 @@ def _put_into_others(home: Home, flow: Flow) -> list[str]:
     return found
 
 
-def short_lived_names(home: Home) -> set[str]:
-    """Names that live inside of `[m(x) for m in layers]` alone."""
-    nodes = [n for s in home.body for n in all_nodes(s)]
-    parts = [n for n in nodes if n.__class__ is ast.comprehension]
-    own = {n.id for p in parts for n in ast.walk(p.target) if isinstance(n, ast.Name)}
-    inside = {n for p in parts for n in ast.walk(p.target)}
-    names = [n for n in nodes if n.__class__ is ast.Name] if parts else []
-    elsewhere = {n.id for n in names if isinstance(n.ctx, ast.Store) and n not in inside}
-    return own - elsewhere - set(parameters_of(home))
+def short_lived_names(home: Home) -> set[ast.AST]:
+    """The names `m` inside of `[m(x) for m in layers]` and `lambda m: m(x)`."""
+    found: set[ast.AST] = set()
+    for node in (n for s in home.body for n in all_nodes(s)):
+        if isinstance(node, ast.Lambda):
+            bound = {
+                argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)
+            }
+        else:
+            targets = [part.target for part in getattr(node, "generators", [])]
+            bound = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+        if bound:
+            found |= {n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in bound}
+    return found
 
 
 def runs_models(home: Home, inside: set[ast.AST], flow: Flow) -> bool:

@@ -67,9 +67,8 @@ def _find_switches(home: Home, context: Context, switches: Switches, trains: boo
     given: dict[str, None] = {}
     modes = context.flow.modes
     short_lived = short_lived_names(home)
-    for model in models_called(own_calls(home.body), context.flow, handed_on=trains):
-        if model.partition(".")[0] in short_lived:
-            continue
+    calls = own_calls(home.body)
+    for model in models_called(calls, context.flow, handed_on=trains, left_out=short_lived):
         for use in modes.uses(model, home):
             sources = modes.sources(model, home, use)
             for statement, name in sources.built:

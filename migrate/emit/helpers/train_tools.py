@@ -85,6 +85,12 @@ class LoadedKeys(NamedTuple):
     missing_keys: list
     unexpected_keys: list
 
+    def __repr__(self):
+        if not any(self):
+            return "<All keys matched successfully>"
+        missing, unexpected = self
+        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
+
 
 def cast_module(module, dtype):
     """torch's module.to(dtype): floating-point parameters in another precision, at their places.

@@ -131,7 +131,7 @@ def write_integers_first(
     else:
         first, rest = split
         target = whole = f"{base}[{', '.join(first)}]"
-        read, where = f"{whole}[{', '.join(rest)}]", _as_tuple(rest)
+        read, where = f"{whole}[{', '.join(rest)}]", as_tuple(rest)
         helper = spelling.name("helpers.with_items")
     if isinstance(statement, cst.AugAssign):
         value = f"{read} {code(statement.operator).strip().rstrip('=')} {_operand(value)}"
@@ -148,14 +148,14 @@ def _split(
     """
     if not isinstance(index, ast.Tuple):
         return None
-    kinds = [_kind(part, context) for part in index.elts]
+    kinds = index_kinds(index, context)
     if not _differs(kinds):
         return None
     if len(updated.slice) == 1:
         return None  # x[(0, slice(None), rows)]
     texts = [code(element.slice) for element in updated.slice]
     if not _is_plain(kinds):
-        return _as_tuple(texts)
+        return as_tuple(texts)
     last = max(number for number, kind in enumerate(kinds) if kind == INTEGER)
     first = [
         text if kind == INTEGER else ":"
@@ -186,7 +186,8 @@ def _is_plain(kinds: list[str]) -> bool:
     )
 
 
-def _as_tuple(texts: list[str]) -> str:
+def as_tuple(texts: list[str]) -> str:
+    """The indices of a subscript as the text of a tuple, slices as calls."""
     spelled = ["'...'" if text == "..." else _as_slice(text) for text in texts]
     return f"({', '.join(spelled)}{',' if len(spelled) == 1 else ''})"
 
@@ -201,6 +202,12 @@ def _as_slice(text: str) -> str:
         return "slice(None)"
     shown = [code(bound) if bound is not None else "None" for bound in bounds]
     return f"slice({', '.join(shown if parsed.step is not None else shown[:2])})"
+
+
+def index_kinds(index: ast.expr, context: Context) -> list[str]:
+    """What stands at each place of an index."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return [_kind(part, context) for part in parts]
 
 
 def _kind(part: ast.expr, context: Context) -> str:

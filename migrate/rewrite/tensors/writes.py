@@ -55,6 +55,7 @@ from migrate.syntax.text import code
     after={
         "step_calls": "a call of which only the receiver is left goes with its statement",
         "integer_indices": "a write to integers and index tensors has a form of its own",
+        "indexed_view_writes": "a write by an index tensor to a view has a form of its own",
         "masked_writes": "a write by a mask has a form of its own in compiled code",
     },
     examples=[

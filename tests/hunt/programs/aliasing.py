@@ -430,3 +430,53 @@ def run():
     a[0] = 10
     s[1] = 7
     return s, c, a, n, torch.as_tensor([1, 2]), torch.as_tensor(5)
+
+# %% [11] a mask writes into a permuted view
+def run():
+    y = data(2, 3, 4)
+    v = y.permute(0, 2, 1)
+    v[v < 0] = 0
+    y.view(2, -1)[:, 0].fill_(5)
+    return y, v
+
+# %% [11] rows of a flattened view are set by an index tensor
+def run():
+    canvas = torch.zeros(3, 4)
+    flat = canvas.view(-1)
+    flat[torch.tensor([1, 5, 7])] = torch.tensor([1.0, 2.0, 3.0])
+    flat[[0, 11]] += 4
+    return canvas, flat
+
+# %% [11] a view without a name is written by a list
+def run():
+    grid = torch.ones(2, 6)
+    grid.t()[[0, 2]] = -1.0
+    grid.reshape(3, 4)[grid.reshape(3, 4) > 0] = 2.0
+    for row in grid.unbind(0):
+        row[row < 0] = 0.5
+    return grid
+
+# %% [8] a name of a comprehension is a tensor elsewhere
+def run():
+    teachers = [fill(nn.Linear(3, 2), seed=s) for s in range(3)]
+    student = fill(nn.Linear(3, 2), seed=7)
+    opt = torch.optim.SGD(student.parameters(), lr=0.1)
+    losses = []
+    for i in range(3):
+        x = data(5, 3, seed=i)
+        with torch.no_grad():
+            targets = [t(x).softmax(-1) for t in teachers]
+        t = torch.stack(targets).mean(0)
+        loss = F.mse_loss(student(x).softmax(-1), t)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses
+
+# %% [25] what load_state_dict says
+def run():
+    a, b = nn.Linear(2, 2), nn.Linear(2, 2, bias=False)
+    print(a.load_state_dict(fill(nn.Linear(2, 2)).state_dict()))
+    print(a.load_state_dict(b.state_dict(), strict=False))
+    return str(b.load_state_dict(a.state_dict(), strict=False))
