@@ -2683,6 +2683,12 @@ class LoadedKeys(NamedTuple):
     missing_keys: list
     unexpected_keys: list
 
+    def __repr__(self):
+        if not any(self):
+            return "<All keys matched successfully>"
+        missing, unexpected = self
+        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
+
 
 def _as_modules_have_it(module, state_dict):
     """The state dict after each module's own _load_from_state_dict, which may rename entries."""
