@@ -15,7 +15,6 @@ from migrate.printable import printable
 from migrate.report import github
 from migrate.report.coverage_words import covered, listed_assumptions, open_items
 
-
 # Helpers by reason (see helper_reasons), in the words of the summary.
 _HELPERS_FOR = {
     "passed on": "passed as values",
