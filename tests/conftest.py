@@ -92,6 +92,43 @@ def run_in_worker(tmp_path: Path) -> Callable[..., Any]:
     return run
 
 
+# The files that take longest, longest first: started last, one of them would run alone at the end.
+_LONGEST = [
+    "training/test_programs",
+    "zoo/test_late_families",
+    "zoo/test_early_families",
+    "port/test_passes",
+    "metamorphic/test_relations",
+    "preflight/test_command",
+    "table/test_training_rows",
+    "training/test_data_parallel",
+    "table/test_functions",
+    "hunt/test_hunt",
+    "training/test_flagship",
+    "training/test_curves",
+    "zoo/test_idioms",
+    "table/test_tensor_methods",
+    "parity/test_check",
+    "training/test_autocast",
+    "reference_pt/test_programs",
+    "training/test_resumed",
+    "training/test_overflow",
+    "fuzz/test_sample",
+    "weights/test_convert",
+    "parity/test_amp",
+    "training/test_many_parameters",
+    "table/test_module_members",
+    "table/test_versions",
+    "port/test_walk",
+    "parity/test_forms",
+]
+_RANK = {str(CHECKOUT / "tests" / f"{name}.py"): place for place, name in enumerate(_LONGEST)}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: _RANK.get(str(item.path), len(_RANK)))
+
+
 _verdict = pytest.StashKey[int]()
 
 
