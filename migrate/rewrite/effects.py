@@ -35,6 +35,8 @@ class Effects:
     raw_targets: set[cst.CSTNode] = field(default_factory=set)
     raw_data: set[cst.CSTNode] = field(default_factory=set)
     subscript_targets: set[cst.CSTNode] = field(default_factory=set)  # original, assigned to
+    # Copies that stand for slices with a step -> the slice, which can be written to.
+    gathered: dict[cst.CSTNode, cst.Subscript] = field(default_factory=dict)
     # Names and values for lines in front of the statement in hand.
     lines: list[tuple[str, cst.BaseExpression]] = field(default_factory=list)
     lines_after: list[str] = field(default_factory=list)  # and behind it

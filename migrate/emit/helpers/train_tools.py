@@ -45,7 +45,7 @@ def set_value(tensor, value):
     elif tensor.ndim:
         tensor[:] = value  # writes to the memory; assign_value would take other memory
     else:
-        tensor.copy_(value)
+        tensor[...] = value  # copy_ loses what is written to an element of another tensor
     return tensor
 
 

@@ -50,6 +50,19 @@ class MutationScope(FileAccess):
             self._flag_seen(place, form.seen_by, usage.api if usage else "")
         return form
 
+    def outlives_return(self, place: ast.expr, usage: Usage | None) -> bool:
+        """`return self.counts[i].add_(1)`: someone sees the change when the function is done."""
+        if self.form(place, usage).kind == "through":
+            return True
+        root = place
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if root is place or not isinstance(root, ast.Attribute):
+            return False
+        if self.is_compiled(self.function):
+            self._flag_seen(place, ast.unparse(root), usage.api if usage else "")
+        return True
+
     def flag_aliases(self, place: ast.expr, api: str = "") -> None:
         """Report a change that another name would show in torch, where it cannot be rebound."""
         form = in_place_form(place, self.context, compiled=self.is_compiled(self.function))

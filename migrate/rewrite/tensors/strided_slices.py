@@ -19,7 +19,13 @@ from migrate.syntax.text import code
     unit="node",
     needs=["types"],
     after={"integer_indices": "it splits an index, whose slices stay as they are"},
-    examples=[becomes("x = x[:, ::2]", "x = helpers.strided_slice(x, 1, None, None, 2)")],
+    examples=[
+        becomes("x = x[:, ::2]", "x = helpers.strided_slice(x, 1, None, None, 2)"),
+        becomes(
+            "x[:, ::2].clamp_(0, 1)",
+            "x[:, ::2] = helpers.strided_slice(x, 1, None, None, 2).clamp(min=0, max=1)",
+        ),
+    ],
 )
 class StridedSlices(NodePass):
     """Rewrites reads of tensors; what is written to stays."""
@@ -48,7 +54,10 @@ class StridedSlices(NodePass):
         inner = self.partner(subscripted(original))
         if original in self._effects.subscript_targets or not is_tensor(self.context.type(inner)):
             return None
-        return with_gathered_steps(updated, self.spelling) or updated
+        new = with_gathered_steps(updated, self.spelling)
+        if new is not None:
+            self._effects.gathered[new] = updated
+        return new or updated
 
 
 def with_gathered_steps(node: cst.Subscript, spelling: ImportPlanner) -> cst.BaseExpression | None:

@@ -117,7 +117,8 @@ class Writes(NodePass):
         self, change: Change, value: cst.BaseExpression, updated: cst.Expr
     ) -> cst.BaseSmallStatement:
         """A statement that changes a tensor in place."""
-        changed, place, usage = change.tensor, change.place, change.usage
+        place, usage = change.place, change.usage
+        changed = self._effects.gathered.get(change.tensor, change.tensor)
         value = self._scope.of_left_dtype(place, value)
         if usage is not None and usage.api == "torch.Tensor.detach_" and self._is_leaf(place):
             return self._frozen(changed, place)
@@ -225,7 +226,8 @@ class Writes(NodePass):
 
     def _assigned_result(self, change: Change, updated: cst.Assign) -> cst.Assign | None:
         """`y = x.add_(1)`: both names get the result, or x itself changes."""
-        changed, place = change.tensor, change.place
+        place = change.place
+        changed = self._effects.gathered.get(change.tensor, change.tensor)
         form = self._scope.form(place, change.usage)
         targets = [code(target.target) for target in updated.targets]
         if form.kind == "through" and code(changed) not in targets:
@@ -333,10 +335,9 @@ class Writes(NodePass):
             return updated
         value = updated.value
         change = self._effects.in_place.pop(value, None)
-        place = change.place if change is not None else None
-        if isinstance(place, ast.Name) and self._scope.form(place).kind == "through":
-            assert change is not None
-            return updated.with_changes(value=self._scope.set_value(change.tensor, value))
+        if change is not None and self._scope.outlives_return(change.place, change.usage):
+            changed = self._effects.gathered.get(change.tensor, change.tensor)
+            return updated.with_changes(value=self._scope.set_value(changed, value))
         bare = self._effects.bare(updated.value)
         return updated if bare is updated.value else updated.with_changes(value=bare)
 

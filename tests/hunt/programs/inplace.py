@@ -610,3 +610,48 @@ def run():
     except RuntimeError:
         y += 1
     return x, y
+
+# %% [1, 11] boxes clipped in their columns by slices with a step
+class Boxes:
+    def __init__(self, t, size):
+        self.t, self.extent = t, size
+
+    def clip(self):
+        w, h = self.extent
+        self.t[:, 0::2].clamp_(0, w)
+        self.t[:, 1::2].clamp_(0, h)
+        return self
+
+def clip(boxes, w, h):
+    boxes[..., 0::2].clamp_(min=0, max=w)
+    return boxes[..., 1::2].clamp_(min=0, max=h)
+
+def run():
+    b = Boxes(data(3, 4) * 10, (5, 4)).clip()
+    other = data(2, 4, seed=3) * 5
+    return b.t, clip(other, 1, 1.5), other
+
+# %% [1] a method returns what it changes in place
+class Counter:
+    def __init__(self):
+        self.buf = torch.zeros(3)
+        self.seen = {"a": torch.ones(2)}
+
+    def bump(self):
+        return self.buf.add_(1)
+
+    def row(self, i):
+        return self.buf[i].add_(3)
+
+    def scale(self, key):
+        return self.seen[key].mul_(2)
+
+def flat(p):
+    return p.view(-1).add_(1)
+
+def run():
+    c = Counter()
+    c.bump(), c.row(0), c.scale("a")
+    x = torch.ones(2, 2)
+    flat(x)
+    return c.buf, c.seen, x, c.row(1), c.buf
