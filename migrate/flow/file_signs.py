@@ -111,6 +111,8 @@ def signs_in(tree: ast.Module) -> Sign:
     called = {node.func for node in nodes_of(tree, ast.Call)}
     if any(_is_gradient(n) and n not in called for n in nodes_of(tree, ast.Attribute)):
         found |= Sign.READS_GRADIENTS
+    if _sets_mode_when_built(tree):
+        found |= Sign.SETS_MODE_WHEN_BUILT
     for name in names:
         found |= _NAMED.get(name, Sign.NOTHING) | _by_mode(name)
     return found
@@ -265,13 +267,37 @@ def _constant(node: ast.Constant, names: set[str]) -> Sign:
     return found
 
 
-def _function(node: ast.FunctionDef, names: set[str]) -> Sign:
-    """`self.bn.eval()` in a constructor."""
-    if node.name != "__init__":
-        return Sign.NOTHING
-    attributes = (n.attr for n in all_nodes(node) if n.__class__ is ast.Attribute)
-    sets = any(name in _MODES for name in attributes)
-    return Sign.SETS_MODE_WHEN_BUILT if sets else Sign.NOTHING
+def _sets_mode_when_built(tree: ast.Module) -> bool:
+    """`self.bn.eval()` in a constructor or in a method that one calls; a `train` of a network's
+    own, which torch does not call when the network is built.
+    """
+    methods: dict[str, list[ast.FunctionDef]] = {}
+    for cls in nodes_of(tree, ast.ClassDef):
+        own = [node for node in cls.body if isinstance(node, ast.FunctionDef)]
+        for method in own:
+            methods.setdefault(method.name, []).append(method)
+        if any(node.name == "train" and _is_switch(node, own) for node in own):
+            return True
+    reached, names = set[str](), ["__init__"]
+    while names:
+        name = names.pop()
+        if name in reached:
+            continue
+        reached.add(name)
+        for method in methods.get(name, ()):
+            attributes = [n for n in all_nodes(method) if isinstance(n, ast.Attribute)]
+            if any(n.attr in _MODES for n in attributes):
+                return True
+            names += [n.attr for n in attributes if getattr(n.value, "id", "") == "self"]
+    return False
+
+
+def _is_switch(train: ast.FunctionDef, own: list[ast.FunctionDef]) -> bool:
+    """A network's `train(self, mode=True)`, not what a trainer calls its loop."""
+    attributes = {n.attr for n in all_nodes(train) if isinstance(n, ast.Attribute)}
+    return bool(attributes & _MODES) and (
+        len(train.args.args) == 2 or any(node.name == "forward" for node in own)
+    )
 
 
 _LOOKS: dict[type[ast.AST], Callable[[Any, set[str]], Sign]] = {
@@ -287,5 +313,4 @@ _LOOKS: dict[type[ast.AST], Callable[[Any, set[str]], Sign]] = {
     ast.AnnAssign: _assign,
     ast.FormattedValue: _formatted,
     ast.Constant: _constant,
-    ast.FunctionDef: _function,
 }

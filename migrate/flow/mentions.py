@@ -15,7 +15,12 @@ def any_mentions(project: Project, word: str) -> bool:
 
 def trees_with(project: Project, *words: str) -> Iterator[ast.Module]:
     """The files that hold one of these words and can be parsed."""
-    for text in _texts(tuple(project.files)):
+    return trees_of(tuple(project.files), *words)
+
+
+def trees_of(files: tuple[SourceFile, ...], *words: str) -> Iterator[ast.Module]:
+    """The same of a tuple of files, which can be the key of a cache."""
+    for text in _texts(files):
         if any(word in text for word in words):
             try:
                 yield ast.parse(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from migrate.flow.names import binds
 from migrate.pipeline.context import Context
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN, Instance, ProjectModule, is_tensor, options_of
@@ -20,6 +21,7 @@ _GROUP_SETTINGS = frozenset(
     "momentum weight_decay betas eps dampening nesterov amsgrad maximize alpha rho".split()  # noqa: SIM905
 )
 _STATE_OF_TENSORS = frozenset({"data", "grad", "requires_grad"})
+_MODES = ("train", "eval")
 _HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 
@@ -71,7 +73,9 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
     if isinstance(node, ast.Call):
         called = node.func
         if isinstance(called, ast.Attribute):
-            return called.attr in _HOOKS
+            return called.attr in _HOOKS or (
+                called.attr in _MODES and _is_part_of_network(called.value, context)
+            )
         named = isinstance(called, ast.Name) and called.id == "setattr" and bool(node.args)
         return named and _may_be_network(node.args[0], context)
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
@@ -85,6 +89,32 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
         return node.attr not in _STATE_OF_TENSORS and _may_be_network(node.value, context)
     return False
+
+
+def _is_part_of_network(receiver: ast.expr, context: Context) -> bool:
+    """`net.bn.eval()`, `m.eval()` of one of `net.modules()` or in what `net.apply` runs: the mode
+    of the whole, by which MindSpore knows its graphs, stays as it is.
+    """
+    if isinstance(receiver, ast.Attribute | ast.Subscript):
+        return is_module_value(context.type(receiver.value))
+    if not isinstance(receiver, ast.Name):
+        return False
+    loops = nodes_of(context.tree, ast.For, ast.comprehension)
+    if any(receiver.id in binds(loop.target) for loop in loops):
+        return True
+    applied = {
+        call.args[0].id
+        for call in nodes_of(context.tree, ast.Call)
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr == "apply"
+        and len(call.args) == 1
+        and isinstance(call.args[0], ast.Name)
+    }
+    return any(
+        receiver.id in {argument.arg for argument in function.args.args}
+        for function in nodes_of(context.tree, ast.FunctionDef)
+        if function.name in applied
+    )
 
 
 def _is_configuration(place: ast.expr, context: Context) -> bool:

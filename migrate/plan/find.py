@@ -64,6 +64,7 @@ class Calls:
     clips: list[StepCall] = field(default_factory=list)
     unscales: list[StepCall] = field(default_factory=list)
     loops_over_optimizers: bool = False
+    models: dict[str, set[str]] = field(default_factory=dict)  # optimizer -> what it trains
 
     @property
     def statements(self) -> set[ast.stmt]:
@@ -76,11 +77,14 @@ class Calls:
         return list(dict.fromkeys(one.name for one in self.steps))
 
     def zeroed_optimizer(self, zero: StepCall) -> str:
-        """Whose gradients a zero_grad clears: its own, or, for a model's, those of the backward
-        pass that comes next.
+        """Whose gradients a zero_grad clears: its own, or, for a model's, those of the optimizer
+        that was made with it, or of the backward pass that comes next.
         """
         if zero.name in self.optimizers:
             return zero.name
+        training = [name for name in self.optimizers if self.models.get(name) == {zero.name}]
+        if training:
+            return training[0]
         follows = self.flow.cfg.follows
         after = [b for b in self.backwards if follows(zero.statement, b.statement)]
         return (after or self.backwards)[0].optimizer

@@ -7,16 +7,15 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from migrate.flow.blocks import outermost_loop, statements_below
+from migrate.flow.gradient_calls import gradients_cross_functions
 from migrate.flow.models import models_called
 from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import is_parameter
 from migrate.flow.project_flags import reads_gradients
 from migrate.pipeline.context import Context
 from migrate.plan.find import CLIPS, CLOSURE_STEP, Backward, Calls
-from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN
 from migrate.syntax.ast_index import nodes_of
@@ -29,7 +28,7 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
     )
     apart |= any(backward.others for one in calls for backward in one.backwards)
     apart |= gradients_cross_functions(context.modules.project) or _clips_apart(calls, context)
-    apart |= any(one.loops_over_optimizers for one in calls)
+    apart |= any(one.loops_over_optimizers for one in calls) or _clears_apart(tree, calls)
     apart |= any(usage.api == CLOSURE_STEP for usage in context.usages.values())
     here = any(
         is_gradient(node, context) or _may_be_gradient(node, context)
@@ -42,6 +41,27 @@ def _clips_apart(calls: Sequence[Calls], context: Context) -> bool:
     """Clipping inside of an expression: `norms.append(clip_grad_norm_(...))`."""
     claimed = {clip.call.func for one in calls for clip in one.clips if one.backwards}
     return any(u.api in CLIPS and key not in claimed for key, u in context.usages.items())
+
+
+def _clears_apart(tree: ast.Module, calls: Sequence[Calls]) -> bool:
+    """A zero_grad that is no statement beside a backward pass (`[o.zero_grad() for o in both]`),
+    or one of a network where it is not clear which optimizer trains it.
+    """
+    claimed = {zero.call.func for one in calls for zero in one.zeros if one.backwards}
+    if any(n.attr == "zero_grad" and n not in claimed for n in nodes_of(tree, ast.Attribute)):
+        return any(one.backwards for one in calls)
+    return any(one.backwards and len(one.optimizers) > 1 and _is_mixed_up(one) for one in calls)
+
+
+def _is_mixed_up(calls: Calls) -> bool:
+    """`netG.zero_grad(); netD.zero_grad(); loss_d.backward()`, and nothing says which optimizer
+    trains which: an optimizer that two networks are cleared for, beside one without.
+    """
+    receivers: dict[str, set[str]] = {name: set() for name in calls.optimizers}
+    for zero in calls.zeros:
+        receivers.setdefault(calls.zeroed_optimizer(zero), set()).add(zero.name)
+    by_network = any(zero.name not in calls.optimizers for zero in calls.zeros)
+    return by_network and any(len(names) != 1 for names in receivers.values())
 
 
 def _steps(calls: Calls) -> bool:
@@ -91,75 +111,6 @@ def trained_in(parts: Sequence[ast.AST], context: Context) -> str:
     if len(lists) < 2:
         return lists[0] if lists else ""
     return f"[{', '.join(f'*{one}' for one in lists)}]"
-
-
-_WORDS = ("backward", "step", "zero_grad", "clip_grad_norm_", "clip_grad_value_")
-
-
-def gradients_cross_functions(project: Project) -> bool:
-    """A function of the program steps, clips or clears gradients that another one computes."""
-    return _crossing(tuple(project.files))
-
-
-@lru_cache(maxsize=8)
-def _crossing(files: tuple[SourceFile, ...]) -> bool:
-    apart = False
-    trains = False
-    clears = leaves = False  # zero_grad() in one function, backward() without it in another
-    for called in _called_together(files):
-        backward = "backward" in called
-        trains |= backward
-        clears |= "zero_grad" in called and not backward
-        leaves |= backward and "zero_grad" not in called
-        clips = any(word.startswith("clip_grad_") for word in called)
-        apart |= not backward and (clips or called.get("step", False))
-        apart |= called.get("set_to_none=False", False)
-    return (apart and trains) or (clears and leaves)
-
-
-def _called_together(files: tuple[SourceFile, ...]) -> Iterator[dict[str, bool]]:
-    """For each function, which of the calls of a training step it has itself."""
-    for file in files:
-        try:
-            text = file.read()
-            if not any(word in text for word in _WORDS):
-                continue
-            tree = ast.parse(text)
-        except (ReadProblem, SyntaxError, ValueError, RecursionError):
-            continue
-        functions = nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
-        bodies = [tree.body, *(node.body for node in functions)]
-        for body in bodies:
-            yield _calls_in(body)
-
-
-def _calls_in(body: list[ast.stmt]) -> dict[str, bool]:
-    found: dict[str, bool] = {}
-    for _, statement in statements_below(body):
-        for part in ast.iter_child_nodes(statement):
-            if isinstance(part, ast.stmt):
-                continue
-            for node in ast.walk(part):
-                if isinstance(node, ast.Call):
-                    _note(node, found)
-    return found
-
-
-def _note(call: ast.Call, found: dict[str, bool]) -> None:
-    function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    if name not in _WORDS:
-        return
-    if name == "step":
-        owner = ast.unparse(function.value).lower() if isinstance(function, ast.Attribute) else ""
-        found["step"] = found.get("step", False) or ("opt" in owner and not call.args)
-        return
-    found[name] = True
-    if name == "zero_grad" and any(
-        k.arg == "set_to_none" and isinstance(k.value, ast.Constant) and k.value.value is False
-        for k in call.keywords
-    ):
-        found["set_to_none=False"] = True
 
 
 _SWITCHES = ("train", "eval", "to", "cuda", "cpu", "zero_grad")

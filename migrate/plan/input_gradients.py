@@ -21,6 +21,7 @@ from migrate.pipeline.refusal import Refusal
 from migrate.plan.input_place import not_in_reach, place_of_gradients
 from migrate.plan.interface import is_code, names_called
 from migrate.plan.slice import leaves
+from migrate.resolve.values import ListOf, Value, options_of
 
 GRAD = "torch.autograd.grad"
 _IGNORED = frozenset({"retain_graph", "only_inputs"})
@@ -91,9 +92,14 @@ def input_names(value: ast.expr, context: Context) -> list[str]:
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     if len(names) < len(parts) or not names or len(set(names)) < len(names):
         raise not_in_reach()
-    if any(is_parameter(context.type(part)) for part in parts):
+    if any(is_parameter(context.type(part)) or _is_list(context.type(part)) for part in parts):
         raise not_in_reach()
     return names
+
+
+def _is_list(value: Value) -> bool:
+    """`w = list(net.parameters())`: as many inputs as it has tensors."""
+    return any(isinstance(option, ListOf) for option in options_of(value))
 
 
 def plan_gradients(

@@ -7,12 +7,10 @@ from __future__ import annotations
 import ast
 
 from migrate.flow.blocks import Home, Loop, innermost_loop, loops_around, outermost_loop
-from migrate.flow.mentions import any_mentions
 from migrate.flow.names import binds, reads
 from migrate.plan.find import Backward, Calls, StepCall
 from migrate.plan.optimizers import clips_all
 from migrate.plan.training_step import Plans, Role, TrainingStep
-from migrate.project import Project
 
 
 def step_loop(home: Home, backward: Backward, code: set[str]) -> Loop | None:
@@ -50,18 +48,13 @@ def _is_together(other: Backward, backward: Backward, loop: Loop | None, home: H
     return outermost_loop(home.body, other.statement) is around_both
 
 
-def is_cleared_each_time(
-    blocks: list[list[ast.stmt]], calls: Calls, optimizer: str, project: Project
-) -> bool:
+def is_cleared_each_time(blocks: list[list[ast.stmt]], calls: Calls, optimizer: str) -> bool:
     """zero_grad, backward and step each once, unconditionally, in one block: plain gradients
-    will do.
+    will do. Where another function clears, gradients lie at the parameters (flow/gradient_calls).
     """
     here = {statement for block in blocks for statement in block}
     clearing = [zero for zero in calls.zeros if calls.zeroed_optimizer(zero) == optimizer]
     steps = any(s.name == optimizer and s.statement in here for s in calls.steps)
-    if not clearing:
-        # Who steps every time and clears nowhere in this function lets the caller do it.
-        return steps and any_mentions(project, "zero_grad")
     return steps and any(zero.statement in here for zero in clearing)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.flow.blocks import Home, own_calls
+from migrate.flow.gradient_calls import gradients_cross_functions
 from migrate.flow.models import models_called
 from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import may_use_parameters, runs_forward
@@ -15,7 +16,6 @@ from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls, find_calls
 from migrate.plan.gradient_users import (
     are_unused,
-    gradients_cross_functions,
     keeps_gradients,
     trained_in,
 )
@@ -57,6 +57,7 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     recorded = recorded or leaves_apart(tree, list(calls_of.values()), context)
     models = trained_models(tree)
     for calls in calls_of.values():
+        calls.models = models
         _note_others(calls, models, context)
     training: set[ast.AST] = {home for home, calls in calls_of.items() if calls.backwards}
     plans.switches = plan_modes(tree, homes, training, context)
@@ -363,9 +364,7 @@ class StepPlanner:
         return (
             self.on_parameters
             or several
-            or not is_cleared_each_time(
-                blocks, self.calls, self.backward.optimizer, self.context.modules.project
-            )
+            or not is_cleared_each_time(blocks, self.calls, self.backward.optimizer)
         )
 
 

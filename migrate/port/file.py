@@ -28,6 +28,7 @@ from migrate.resolve.modules import ModuleScope
 from migrate.resolve.usage import Usage
 from migrate.rewrite.calls.shown_types import shows_layers, shows_tensors
 from migrate.rewrite.names.import_findings import import_findings
+from migrate.rewrite.tensors.numpy_operands import may_meet_numpy
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.depth import DEEPEST_CHAIN, too_deep
 from migrate.syntax.helper_import import helper_alias, with_way_up
@@ -283,6 +284,10 @@ def _with_installed(code: str, context: Context, helper_import: str, helpers: li
         reason = "tensors of one value take a number's format"
         code = with_helper_import(code, helper_import, helpers, reason)
         helpers.append("formatted_tensors")
+    if may_meet_numpy(context):
+        reason = "numpy's numbers leave operations to tensors"
+        code = with_helper_import(code, helper_import, helpers, reason)
+        helpers.append("tensors_before_numpy")
     shown = [("shown_tensors", shows_tensors(context)), ("shown_layers", shows_layers(context))]
     for name, wanted in shown:
         if wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from functools import lru_cache
 
 # Families by prefix: every class below the prefix inherits the members of the base.
@@ -69,6 +70,22 @@ def ancestors(cls: str) -> tuple[str, ...]:
         if not base or base in chain:
             return tuple(chain)
         chain.append(base)
+
+
+def is_bare_optimizer(name: str) -> bool:
+    """The base of all optimizers, by the name of whichever module it is taken from."""
+    return name in (OPTIMIZER, "torch.optim.optimizer.Optimizer")
+
+
+def skips_base(cls: ast.ClassDef) -> bool:
+    """A constructor that never calls that of the base: `class Lookahead(Optimizer)`, which holds
+    another optimizer and takes nothing but the name from its base.
+    """
+    own = [n for n in cls.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+    return bool(own) and not any(
+        isinstance(node, ast.Attribute) and node.attr in ("__init__", "__setstate__", "__dict__")
+        for node in ast.walk(own[0])
+    )
 
 
 def is_module(cls: str) -> bool:

@@ -10,6 +10,7 @@ from migrate.resolve.budget import BudgetSpent, steps_for
 from migrate.resolve.calls import Calls
 from migrate.resolve.containers import set_item
 from migrate.resolve.frames import Frame, State
+from migrate.resolve.hierarchy import is_bare_optimizer, skips_base
 from migrate.resolve.modules import ModuleScope, bind_import, bind_import_from
 from migrate.resolve.narrowing import narrow
 from migrate.resolve.types import item_of
@@ -17,6 +18,7 @@ from migrate.resolve.unpacking import unpacked
 from migrate.resolve.values import (
     TENSOR,
     UNKNOWN,
+    External,
     Instance,
     Known,
     ListOf,
@@ -285,12 +287,15 @@ class Statements(Calls):
         self.frame.bind(node.name, function)
 
     def base_classes(self, node: ast.ClassDef) -> list[Value]:
-        return [
+        bases = [
             self.reference(base, "base")
             if isinstance(base, (ast.Name, ast.Attribute))
             else self.evaluate(base)
             for base in node.bases
         ]
+        if len(bases) == 1 and isinstance(bases[0], External) and is_bare_optimizer(bases[0].name):
+            return [] if skips_base(node) else bases
+        return bases
 
     def _class(self, node: ast.ClassDef) -> None:
         self._decorators(node)

@@ -61,6 +61,22 @@ def test_a_constructor_sets_a_mode() -> None:
     assert not signs_in(ast.parse(text.replace("__init__", "reset"))) & Sign.SETS_MODE_WHEN_BUILT
 
 
+@pytest.mark.parametrize(
+    ("text", "sets"),
+    [
+        ("def __init__(self):\n  self.freeze()\n def freeze(self):\n  self.bn.eval()", True),
+        ("def train(self, mode=True):\n  super().train(mode)\n  self.bn.eval()", True),
+        ("def forward(self, x): ...\n def train(self):\n  self.training = True", True),
+        ("def train(self):\n  for x in self.loader:\n   self.model.train()", False),
+        ("def train(self, epoch):\n  return epoch", False),
+        ("def freeze(self):\n  self.bn.eval()", False),
+    ],
+)
+def test_a_class_sets_modes_when_it_is_built(text: str, sets: bool) -> None:
+    found = signs_in(ast.parse(f"class Net(nn.Module):\n {text}\n"))
+    assert bool(found & Sign.SETS_MODE_WHEN_BUILT) is sets
+
+
 def test_the_names_that_files_take_from_each_other(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("from b import (one, two as second,  # three\n  four)\n")
     (tmp_path / "b.py").write_text("from torch import nn\nfrom . import five\nfrom c import *\n")

@@ -11,3 +11,7 @@ def _formatted(self, spec):
 
 # f"{loss:.3f}": torch's tensor of one value takes a number's format, MindSpore's takes none.
 formatted_tensors = Tensor.__format__ = _formatted
+
+# np.float64(0.9) * tensor: numpy's numbers leave the operation to torch's tensors, and would make
+# an array of MindSpore's.
+tensors_before_numpy = Tensor.__array_priority__ = 1000

@@ -10,6 +10,7 @@ from migrate.pipeline import becomes, declare
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.gradient_users import overrides_step
 from migrate.plan.training_step import TrainingStep
+from migrate.resolve.hierarchy import is_bare_optimizer, skips_base
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_code import special_statement
 from migrate.rewrite.steps.step_state import StepState
@@ -39,6 +40,18 @@ from migrate.syntax.text import code
                 grad_step = helpers.value_and_grad(forward_step, None, optimizer.parameters)
                 _, grads = grad_step(x, y)
                 optimizer(grads)
+            """,
+        ),
+        becomes(
+            """
+            class Lookahead(torch.optim.Optimizer):
+                def __init__(self, inner):
+                    self.inner = inner
+            """,
+            """
+            class Lookahead:
+                def __init__(self, inner):
+                    self.inner = inner
             """,
         ),
     ],
@@ -79,4 +92,13 @@ class StepStatements(NodePass):
             reason = "step() is written anew over that of an optimizer of torch's"
             step = "derive from torch.optim.Optimizer and write the whole update, or construct()"
             self.flag(partner, Refusal(f"{reason}, and MindSpore does not call it", step, "MS408"))
+        if isinstance(partner, ast.ClassDef) and self._is_optimizer_by_name(partner):
+            return updated.with_changes(
+                bases=[], lpar=cst.MaybeSentinel.DEFAULT, rpar=cst.MaybeSentinel.DEFAULT
+            )
         return updated
+
+    def _is_optimizer_by_name(self, cls: ast.ClassDef) -> bool:
+        usages = [self.context.usage(base) for base in cls.bases]
+        named = [usage is not None and is_bare_optimizer(usage.api) for usage in usages]
+        return named == [True] and not cls.keywords and skips_base(cls)

@@ -9,10 +9,11 @@ import ast
 
 import libcst as cst
 
+from migrate.flow.mentions import any_mentions
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import Context
 from migrate.resolve.numpy_results import is_numpy
-from migrate.resolve.values import Instance, Known, ListOf, is_tensor, options_of
+from migrate.resolve.values import UNKNOWN, Instance, Known, ListOf, is_tensor, options_of
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import expression
@@ -141,6 +142,25 @@ def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]
                 leaf = leaf.left if isinstance(leaf, ast.BinOp) else leaf.operand
             found[leaf, depth] = is_number(node.left, context)
     return found
+
+
+def may_meet_numpy(context: Context) -> bool:
+    """`(1 - self.decay(step)) * p`, in a program that has numpy: nothing says that the left
+    operand is no number of numpy's, or it begins with a constant, which no pass can wrap.
+    """
+    return any_mentions(context.modules.project, "numpy") and any(
+        is_tensor(context.type(node.right)) and _may_be_numpy(node.left, context)
+        for node in nodes_of(context.tree, ast.BinOp)
+    )
+
+
+def _may_be_numpy(node: ast.expr, context: Context) -> bool:
+    value = context.type(node)
+    if value is UNKNOWN or not is_numpy_value(value):
+        return value is UNKNOWN
+    while isinstance(node, ast.BinOp | ast.UnaryOp):
+        node = node.left if isinstance(node, ast.BinOp) else node.operand
+    return isinstance(node, ast.Constant)
 
 
 def is_range(value: object) -> bool:

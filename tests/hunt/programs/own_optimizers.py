@@ -492,3 +492,37 @@ def run():
         return loss
 
     return [opt.step(closure).item() for _ in range(2)], x.detach()
+
+# %% [0] an optimizer by name alone that holds another one
+class Lookahead(torch.optim.Optimizer):
+    def __init__(self, base, k=3, alpha=0.5):
+        self.base, self.k, self.alpha = base, k, alpha
+        self.param_groups = base.param_groups
+        self.counter = 0
+        self.slow = [[p.detach().clone() for p in g["params"]] for g in self.param_groups]
+
+    def zero_grad(self, set_to_none=True):
+        self.base.zero_grad(set_to_none)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        loss = self.base.step(closure)
+        self.counter += 1
+        if self.counter % self.k == 0:
+            for group, slows in zip(self.param_groups, self.slow):
+                for p, q in zip(group["params"], slows):
+                    q.add_(p.detach() - q, alpha=self.alpha)
+                    p.copy_(q)
+        return loss
+
+def run():
+    net = fill(nn.Linear(4, 3))
+    opt = Lookahead(torch.optim.Adam(net.parameters(), lr=0.1), k=2)
+    losses = []
+    for i in range(5):
+        opt.zero_grad()
+        loss = F.cross_entropy(net(data(6, 4, seed=i)), labels(6, 3, seed=i))
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses, net

@@ -364,3 +364,66 @@ def run(frozen=False):
         opt.step()
         log.append(loss.item())
     return log, m[1].running_mean
+
+# %% [8] stages frozen by a method that the constructor calls
+class Backbone(nn.Module):
+    def __init__(self, frozen=1, norm_eval=True):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5))
+        self.layer1 = nn.Sequential(nn.Linear(5, 5), nn.BatchNorm1d(5), nn.ReLU())
+        self.frozen, self.norm_eval = frozen, norm_eval
+        self._freeze_stages()
+
+    def _freeze_stages(self):
+        if self.frozen >= 0:
+            self.stem.eval()
+            for p in self.stem.parameters():
+                p.requires_grad = False
+
+    def forward(self, x):
+        return self.layer1(self.stem(x))
+
+    def train(self, mode=True):
+        super(Backbone, self).train(mode)
+        self._freeze_stages()
+        if mode and self.norm_eval:
+            for m in self.modules():
+                if isinstance(m, nn.BatchNorm1d):
+                    m.eval()
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.backbone = Backbone()
+        self.head = nn.Linear(5, 3)
+    def forward(self, x):
+        return self.head(self.backbone(x))
+
+def run():
+    m = fill(Model())
+    opt = torch.optim.SGD([p for p in m.parameters() if p.requires_grad], lr=0.1)
+    first = m(data(6, 4)).detach()
+    m.train()
+    for i in range(3):
+        opt.zero_grad()
+        F.cross_entropy(m(data(6, 4, seed=i)), labels(6, 3)).backward()
+        opt.step()
+    return first, m, m.backbone.layer1[1].running_mean, m.backbone.stem[1].running_mean
+
+# %% [8, 7] batch norms frozen by apply in the middle of training
+def freeze(m):
+    if isinstance(m, nn.BatchNorm1d):
+        m.eval()
+
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.Linear(2, 2)))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    means = []
+    for i in range(4):
+        if i == 2:
+            m.apply(freeze)
+        opt.zero_grad()
+        m(data(6, 3, seed=i)).pow(2).mean().backward()
+        opt.step()
+        means.append(m[1].running_mean.clone())
+    return m, means

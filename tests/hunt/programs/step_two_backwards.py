@@ -201,3 +201,67 @@ def run():
             loss.backward(retain_graph=True)
         opt.step()
     return m
+
+# %% [14] both networks are cleared before the first backward pass
+def run():
+    G, D = fill(nn.Linear(2, 3), 1), fill(nn.Linear(3, 1), 2)
+    og, od = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+    for i in range(3):
+        G.zero_grad()
+        D.zero_grad()
+        fake = G(data(4, 2, seed=i))
+        d_loss = D(fake.detach()).mean() - D(data(4, 3, seed=i + 9)).mean()
+        d_loss.backward()
+        od.step()
+        g_loss = -D(fake).pow(2).mean()
+        g_loss.backward()
+        og.step()
+    return G, D
+
+# %% [14] networks of optimizers that are not in view, cleared in the other order
+def update(G, D, og, od, z, real):
+    G.zero_grad()
+    D.zero_grad()
+    d_loss = D(G(z).detach()).mean() - D(real).mean()
+    d_loss.backward()
+    od.step()
+    g_loss = -D(G(z)).pow(2).mean()
+    g_loss.backward()
+    og.step()
+
+def run():
+    G, D = fill(nn.Linear(2, 3), 1), fill(nn.Linear(3, 1), 2)
+    og, od = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+    for i in range(3):
+        update(G, D, og, od, data(4, 2, seed=i), data(4, 3, seed=i + 9))
+    return G, D
+
+# %% [14] all optimizers cleared in a comprehension
+def run():
+    a, b = fill(nn.Linear(3, 4), 1), fill(nn.Linear(4, 2), 2)
+    optimizers = {"a": torch.optim.SGD(a.parameters(), lr=0.1), "b": torch.optim.Adam(b.parameters(), lr=0.1)}
+    losses = []
+    for i in range(3):
+        [o.zero_grad() for o in optimizers.values()]
+        loss = F.cross_entropy(b(torch.tanh(a(data(5, 3, seed=i)))), labels(5, 2, seed=i))
+        loss.backward()
+        optimizers["a"].step()
+        optimizers["b"].step()
+        losses.append(loss.item())
+    return losses, a, b
+
+# %% [14] nothing clears what one function adds up, another function clears its own
+def saliency(net, x, opt):
+    opt.zero_grad()
+    loss = net(x).sum()
+    loss.backward()
+    opt.step()
+
+def run():
+    net, other = fill(nn.Linear(3, 2)), fill(nn.Linear(3, 2), 5)
+    opt, apart = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD(other.parameters(), lr=0.1)
+    for i in range(3):
+        F.mse_loss(net(data(4, 3, seed=i)), data(4, 2, seed=i)).backward()
+        opt.step()  # and no zero_grad()
+        saliency(other, data(2, 3, seed=i), apart)
+    return net, other

@@ -816,3 +816,81 @@ class GAN:
 def run():
     gan = GAN()
     return [gan.optimize(data(5, 4, seed=i)) for i in range(3)], gan.G.weight.detach()
+
+# %% [0] a callback of another file clears the gradients
+from trainer import Trainer, ZeroGrad, History
+
+def run():
+    net = fill(nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)))
+    opt = torch.optim.Adam(net.parameters(), lr=0.05)
+    hist = History()
+    t = Trainer(net, opt, nn.MSELoss(), [ZeroGrad(every=2), hist])
+    t.fit([(data(5, 4, seed=i), data(5, 2, seed=i + 50)) for i in range(3)], epochs=2)
+    return hist.losses, net
+# --- trainer.py
+class Callback:
+    def on_batch_start(self, trainer, i): pass
+    def on_batch_end(self, trainer, i, loss): pass
+
+class ZeroGrad(Callback):
+    def __init__(self, every):
+        self.every = every
+    def on_batch_start(self, trainer, i):
+        if i % self.every == 0:
+            trainer.optimizer.zero_grad()
+
+class History(Callback):
+    def __init__(self):
+        self.losses = []
+    def on_batch_end(self, trainer, i, loss):
+        self.losses.append(float(loss))
+
+class Trainer:
+    def __init__(self, model, optimizer, criterion, callbacks):
+        self.model, self.optimizer, self.criterion = model, optimizer, criterion
+        self.callbacks = callbacks
+
+    def fit(self, batches, epochs):
+        for epoch in range(epochs):
+            for i, (x, y) in enumerate(batches):
+                for cb in self.callbacks:
+                    cb.on_batch_start(self, i)
+                out = self.model(x)
+                loss = self.criterion(out, y)
+                loss.backward()
+                self.optimizer.step()
+                for cb in self.callbacks:
+                    cb.on_batch_end(self, i, loss.detach())
+
+# %% [1] an average of models by numbers of numpy
+from copy import deepcopy
+
+class ModelEMA:
+    def __init__(self, model, decay=0.9, updates=0):
+        self.ema = deepcopy(model).eval()
+        self.updates = updates
+        self.decay = lambda x: decay * (1 - np.exp(-x / 10))
+        for p in self.ema.parameters():
+            p.requires_grad_(False)
+
+    def update(self, model):
+        with torch.no_grad():
+            self.updates += 1
+            d = self.decay(self.updates)
+            msd = model.state_dict()
+            for k, v in self.ema.state_dict().items():
+                if v.dtype.is_floating_point:
+                    v *= d
+                    v += (1.0 - d) * msd[k].detach()
+
+def run():
+    net = fill(nn.Sequential(nn.Linear(4, 5, bias=False), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 3)))
+    ema = ModelEMA(net)
+    opt = torch.optim.RMSprop(net.parameters(), lr=0.01, alpha=0.9, momentum=0.5)
+    for i in range(4):
+        loss = F.cross_entropy(net(data(8, 4, seed=i)), labels(8, 3, seed=i), label_smoothing=0.1)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        ema.update(net)
+    return net, ema.ema, ema.ema(data(3, 4)), ema.ema[1].running_var
