@@ -35,6 +35,7 @@ class Sign(Flag):
     DEPENDS_ON_MODE = auto()
     SETS_MODE_WHEN_BUILT = auto()
     DRAWS_FROM_NUMPY = auto()  # from its global stream
+    MAKES_COMPLEX = auto()
 
 
 _NAMED = {
@@ -46,6 +47,14 @@ _NAMED = {
         Sign.LOOKS_FOR_NAN,
     ),
     **dict.fromkeys(("optim", "Optimizer"), Sign.NAMES_OPTIMIZERS),
+    **dict.fromkeys(
+        (
+            *("fft", "ifft", "rfft", "hfft", "fft2", "ifft2", "rfft2", "fftn", "ifftn", "rfftn"),
+            *("stft", "view_as_complex", "polar", "complex", "as_complex"),
+            *("cfloat", "cdouble", "complex64", "complex128"),
+        ),
+        Sign.MAKES_COMPLEX,
+    ),
     **dict.fromkeys(("OneCycleLR", "CyclicLR"), Sign.CYCLES_MOMENTUM),
 }
 _INFINITY = frozenset({"inf", "Inf", "infty", "Infinity", "NINF", "PINF"})

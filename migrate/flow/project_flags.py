@@ -19,6 +19,11 @@ def names_infinity(project: Project) -> bool:
     return _any_has(project, Sign.NAMES_INFINITY)
 
 
+def makes_complex(project: Project) -> bool:
+    """Fourier transforms, `torch.polar`, `torch.cfloat`."""
+    return _any_has(project, Sign.MAKES_COMPLEX)
+
+
 def draws_from_numpy(project: Project) -> bool:
     """Somewhere in these files numbers are drawn from numpy's global stream."""
     return _any_has(project, Sign.DRAWS_FROM_NUMPY)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from migrate.flow.batch_counts import counts_batches
-from migrate.flow.project_flags import looks_for_nan, names_infinity
+from migrate.flow.project_flags import looks_for_nan, makes_complex, names_infinity
 from migrate.project import Project
 from migrate.table import Table
-from migrate.table.load import BATCH_COUNTS, INFINITE, NAN
+from migrate.table.load import BATCH_COUNTS, COMPLEX, INFINITE, NAN
 
 
 def with_variants(table: Table, project: Project) -> Table:
@@ -14,6 +14,7 @@ def with_variants(table: Table, project: Project) -> Table:
     wanted = {
         NAN: looks_for_nan(project),
         INFINITE: names_infinity(project),
+        COMPLEX: makes_complex(project),
         BATCH_COUNTS: counts_batches(project),
     }
     variants = tuple(name for name, needed in wanted.items() if needed)

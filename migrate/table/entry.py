@@ -32,8 +32,8 @@ def version_key(version: str) -> int:
     return VERSIONS.index(version) if version else -1
 
 
-# Rules that change a call only where the code shows what it is given: complex or whole numbers.
-_OF_KNOWN_VALUES = frozenset({"complex_magnitude", "counted_input"})
+# Rules that change a call only where the code shows what it is given: whole numbers.
+_OF_KNOWN_VALUES = frozenset({"counted_input"})
 
 
 @dataclass(frozen=True, slots=True)

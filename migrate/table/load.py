@@ -24,9 +24,11 @@ MINT = "mint"
 DEVICES = "platforms"
 PACKAGES = "packages"
 # Files of rows that take the place of the usual ones in some programs: those that look for NaN,
-# which some kernels swallow, those whose logits may be infinite, and those that look at the batches
-# that a norm has counted. The last are for releases before the one that brought a DataLoader.
-NAN, INFINITE, BATCH_COUNTS, EARLIER = VARIANTS = ("nan", "infinite", "batch_counts", "earlier")
+# which some kernels swallow, those whose logits may be infinite, those that make complex numbers,
+# and those that look at the batches that a norm has counted. The last are for releases before the
+# one that brought a DataLoader.
+VARIANTS = ("nan", "infinite", "complex", "batch_counts", "earlier")
+NAN, INFINITE, COMPLEX, BATCH_COUNTS, EARLIER = VARIANTS
 _EARLIER_THAN = "2.10"
 
 

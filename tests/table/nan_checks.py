@@ -31,12 +31,19 @@ def gradient_differences():
         ),
         "softmax": (lambda x: ours.softmax_with_nan(x, -1), lambda x: x.softmax(-1)),
         "log_softmax": (lambda x: ours.log_softmax_with_nan(x, 1), lambda x: x.log_softmax(1)),
+        "logsumexp": (lambda x: ours.logsumexp_with_nan(x, 2), lambda x: x.logsumexp(2)),
     }
     rng = np.random.RandomState(0)
     clean = rng.permutation(2 * 3 * 6 * 6).reshape(2, 3, 6, 6).astype(np.float32) / 100 - 1.003
     spoilt = clean.copy()
     spoilt[0, 1, 2, 3] = np.nan
+    masked = clean.copy()
+    masked[0, 1, 2], masked[1, 0, 0, 0] = -np.inf, -np.inf
     differences = {}
+    for name in ("softmax", "log_softmax", "logsumexp"):
+        own, reference = pairs[name][0](Tensor(masked)), pairs[name][1](torch.from_numpy(masked))
+        same = np.allclose(own.asnumpy(), reference.numpy(), atol=1e-5, equal_nan=True)
+        differences[f"{name}, rows of which all is masked"] = 0.0 if same else 1.0
     for name, (own, reference) in pairs.items():
         expected = reference(torch.from_numpy(spoilt)).numpy()
         same = np.array_equal(own(Tensor(spoilt)).asnumpy(), expected, equal_nan=True)

@@ -6,6 +6,7 @@ import mindspore
 from mindspore import ops
 
 from migrate.emit.helpers.functions_activation import softmax
+from migrate.emit.helpers.functions_nan import softmax_with_nan
 
 
 def _attention_mask(scores, attn_mask, is_causal):
@@ -18,6 +19,13 @@ def _attention_mask(scores, attn_mask, is_causal):
     if attn_mask.dtype == mindspore.bool_:
         return ops.where(attn_mask, scores, float("-inf"))
     return scores + attn_mask
+
+
+def _safe_softmax(scores):
+    """Zeros for a row of which all is masked."""
+    masked = ops.amax(scores, -1, True) == float("-inf")
+    nothing = ops.zeros_like(scores)
+    return ops.where(masked, nothing, softmax(ops.where(masked, nothing, scores), -1))
 
 
 def scaled_dot_product_attention(
@@ -36,7 +44,8 @@ def scaled_dot_product_attention(
         value = ops.repeat_interleave(value, query.shape[-3] // value.shape[-3], axis=-3)
     scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = ops.matmul(query * scale, key.swapaxes(-2, -1))
-    weights = softmax(_attention_mask(scores, attn_mask, is_causal), -1)
+    scores = _attention_mask(scores, attn_mask, is_causal)
+    weights = softmax(scores, -1) if attn_mask is None else _safe_softmax(scores)
     if dropout_p > 0.0:
         weights = ops.dropout(weights, p=dropout_p)
     return ops.matmul(weights, value)
@@ -126,7 +135,11 @@ def multi_head_attention_forward(
         scores = scores.reshape((batch, num_heads, length, source))
         scores = scores + mask.reshape((batch, 1, 1, source))
         scores = scores.reshape((batch * num_heads, length, source))
-    weights = softmax(scores, -1)
+    masked = attn_mask is not None or key_padding_mask is not None
+    if masked:
+        weights = softmax_with_nan(scores, -1) if need_weights else _safe_softmax(scores)
+    else:
+        weights = softmax(scores, -1)
     used = ops.dropout(weights, p=dropout_p) if training and dropout_p > 0.0 else weights
     output = ops.bmm(used, v).swapaxes(0, 1).reshape((length * batch, channels))
     output = ops.dense(output, out_proj_weight, out_proj_bias).reshape((length, batch, -1))

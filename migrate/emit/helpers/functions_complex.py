@@ -14,3 +14,8 @@ def conj(input):
 def real(input):
     """torch's real: of a real tensor, the tensor itself."""
     return ops.real(input) if input.dtype in _COMPLEX else input
+
+
+def magnitude(input):
+    """torch's abs: real for complex numbers."""
+    return ops.real(ops.abs(input)) if input.dtype in _COMPLEX else ops.abs(input)

@@ -25,6 +25,9 @@ def shared_tensor(data, dtype=None):
         made = data
     elif isinstance(data, np.ndarray):
         made = Tensor.from_numpy(np.ascontiguousarray(data))
+        if dtype is not None and made.dtype != dtype:
+            # Of a copy: the cast is made later, and the array may have changed by then.
+            made = mindspore.tensor(data)
     else:
         return mindspore.tensor(data, dtype=dtype)
     return made if dtype is None or made.dtype == dtype else made.astype(dtype)

@@ -131,20 +131,62 @@ def _last_dimension(input, dim):
     return dim
 
 
+def _without_number(input, dim):
+    """Along the dimension lies a NaN or plus infinity, or all is minus infinity."""
+    largest = ops.amax(input, dim, True)
+    return ops.logical_or(_nan_along(input, dim, True), ops.isinf(largest))
+
+
 def softmax_with_nan(input, dim=None, dtype=None):
-    """torch's softmax: a NaN makes all values along the dimension NaN."""
+    """torch's softmax: NaN along the dimension where there is no number, as in a row of which all
+    is masked. MindSpore's CPU kernel gives wrong values for all other rows then.
+    """
     axis = _last_dimension(input, dim)
     given = input if dtype is None else input.astype(dtype)
-    result = ops.softmax(given, axis)
-    return _marked(result, _nan_along(given, axis, True))
+    if given.ndim == 0 or given.shape[axis] == 1:
+        return given - given + 1
+    found = _without_number(given, axis)
+    result = ops.softmax(ops.where(found, ops.zeros_like(given), given), axis)
+    return _marked(result, found)
 
 
 def log_softmax_with_nan(input, dim=None, dtype=None):
-    """torch's log_softmax: a NaN makes all values along the dimension NaN."""
+    """torch's log_softmax: NaN along the dimension where there is no number."""
     axis = _last_dimension(input, dim)
     given = input if dtype is None else input.astype(dtype)
-    result = ops.log_softmax(given, axis)
-    return _marked(result, _nan_along(given, axis, True))
+    if given.ndim == 0:
+        return given - given
+    found = _without_number(given, axis)
+    result = ops.log_softmax(ops.where(found, ops.zeros_like(given), given), axis)
+    return _marked(result, found)
+
+
+def logsumexp_with_nan(input, dim, keepdim=False):
+    """torch's logsumexp: minus infinity where all is, which MindSpore's makes NaN."""
+    largest = ops.amax(input, dim, True)
+    infinite = ops.logical_or(ops.isinf(largest), _nan_along(input, dim, True))
+    given = ops.where(infinite, ops.zeros_like(input), input)
+    total = ops.logsumexp(given, dim, True)
+    total = _marked(ops.where(infinite, largest, total), _nan_along(input, dim, True))
+    return total if keepdim else total.squeeze(dim)
+
+
+class SoftmaxWithNaN(nn.Cell):
+    """torch's Softmax."""
+
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def construct(self, input):
+        return softmax_with_nan(input, self.dim)
+
+
+class LogSoftmaxWithNaN(SoftmaxWithNaN):
+    """torch's LogSoftmax."""
+
+    def construct(self, input):
+        return log_softmax_with_nan(input, self.dim)
 
 
 class HardtanhWithNaN(nn.Cell):

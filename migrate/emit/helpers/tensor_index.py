@@ -3,6 +3,8 @@
 import mindspore
 import numpy as np
 from mindspore import Tensor, ops
+from mindspore.common.recompute import _pynative_executor
+from mindspore.ops.auto_generate import AsStrided
 
 from migrate.emit.helpers.functions_index import _spread_index
 
@@ -68,8 +70,19 @@ def put_items(tensor, index, value):
     return new
 
 
+@ops.constexpr(check=False)
+def _gives_views(function):
+    """Outside compiled code, which has no value for a function, while nothing is recorded."""
+    return function is not None and not _pynative_executor.grad_flag()
+
+
 def strided_slice(tensor, dim, start, stop, step):
-    """tensor[start:stop:step] along one dimension, by gather: its gradient has a CPU kernel."""
+    """tensor[start:stop:step] along one dimension; where a gradient is wanted by gather, whose
+    gradient has a CPU kernel.
+    """
+    if _gives_views(abs):
+        axis = dim + tensor.ndim if dim < 0 else dim
+        return tensor[(slice(None),) * axis + (slice(start, stop, step),)]
     size = tensor.shape[dim]
     first = 0 if start is None else start
     last = size if stop is None else stop
@@ -87,7 +100,10 @@ def _strided_places(size, stride, storage_offset):
 
 
 def as_strided(input, size, stride, storage_offset=None):
-    """torch's as_strided of a tensor in row-major order, as a copy."""
+    """torch's as_strided; where a gradient is wanted, of a tensor in row-major order as a copy."""
+    if _gives_views(abs):
+        offset = input.storage_offset() if storage_offset is None else storage_offset
+        return AsStrided()(input, tuple(size), tuple(stride), offset)
     places = _strided_places(size, stride, storage_offset)
     return ops.gather(input.reshape((-1,)), places, 0)
 

@@ -3,6 +3,8 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.tensor_index import _gives_views, as_strided
+
 
 def unflatten(input, dim, sizes):
     """torch's unflatten: one dimension becomes several."""
@@ -16,6 +18,11 @@ def unfold(input, dimension, size, step):
         return input.reshape((1,))[:size]
     axis = dimension + input.ndim if dimension < 0 else dimension
     count = (input.shape[axis] - size) // step + 1
+    if _gives_views(abs):
+        moves = tuple(input.stride())
+        shape = (*input.shape[:axis], count, *input.shape[axis + 1 :], size)
+        step = moves[axis] * step
+        return as_strided(input, shape, (*moves[:axis], step, *moves[axis + 1 :], moves[axis]))
     places = ops.arange(count).reshape((-1, 1)) * step + ops.arange(size)
     return ops.movedim(ops.gather(input, places, axis), axis + 1, -1)
 

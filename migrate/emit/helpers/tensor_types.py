@@ -66,3 +66,18 @@ def as_number(scalar, other):
     if scalar.is_floating_point() == other.is_floating_point():
         return scalar.astype(other.dtype)
     return scalar.astype(mindspore.float32) if scalar.is_floating_point() else scalar
+
+
+def arithmetic(left, sign, right):
+    """`left sign right`, where one of the two may be a tensor without dimensions."""
+    if not left.ndim:
+        left = as_number(left, right)
+    elif not right.ndim:
+        right = as_number(right, left)
+    if sign == "+":
+        return left + right
+    if sign == "-":
+        return left - right
+    if sign == "//":
+        return left // right
+    return left % right if sign == "%" else left**right

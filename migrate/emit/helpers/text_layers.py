@@ -134,7 +134,7 @@ def _shown_attribute(name, *places, default=None):
 
 
 def _shown_dropout(cell):
-    return f"p={getattr(cell, 'p', 0.5)}, inplace=False"
+    return f"p={getattr(cell, 'p', 0.5)}" + ("" if hasattr(cell, "inplace") else ", inplace=False")
 
 
 def _shown_gelu(cell):
@@ -181,9 +181,11 @@ def _shown_details(cell):
     found = _torch_class(cell).__name__
     details = _LAYER_DETAILS.get(_LAYER_NAMES.get(found, found))
     try:
-        return details(cell) if details is not None else ""
+        text = details(cell) if details is not None else ""
     except AttributeError:
-        return cell.extend_repr()
+        text = cell.extend_repr()
+    marked = "inplace=True" if getattr(cell, "inplace", False) is True else ""
+    return ", ".join(part for part in (text, marked) if part)
 
 
 def _shown_indented(text):
@@ -224,6 +226,12 @@ def _layer_text(self):
 
 def _layer_str(self):
     return repr(self)
+
+
+def in_place(layer):
+    """A layer that torch's program wanted to work in place: its text says so."""
+    layer.inplace = True
+    return layer
 
 
 def _show_layers_as_torch():

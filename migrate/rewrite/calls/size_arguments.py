@@ -1,22 +1,32 @@
 """Sizes of windows and edges: torch takes lists for them, MindSpore only tuples, and a plain number
-where there is one axis.
+where there is one axis. Sizes of layers: torch takes numpy's integers, MindSpore only Python's.
 """
 
 from __future__ import annotations
 
 import libcst as cst
 
-from migrate.resolve.values import ListOf, TupleOf, options_of
+from migrate.resolve.numpy_results import is_numpy
+from migrate.resolve.values import Instance, ListOf, TupleOf, options_of
 from migrate.rewrite.calls.call import Call, Refusal, Slot
 from migrate.syntax.nodes import as_tuple, literal
 
 _SIZES = ("kernel_size", "stride", "padding", "output_padding", "dilation", "output_size")
+_COUNTS = (
+    *("in_features", "out_features", "in_channels", "out_channels", "num_features", "groups"),
+    *("num_embeddings", "embedding_dim", "num_channels", "num_groups", "input_size"),
+    *("hidden_size", "num_layers", "embed_dim", "num_heads", "d_model", "nhead", "kernel_size"),
+)
 
 
 def settle_sizes(call: Call) -> None:
     """Give every size the form that MindSpore takes, or leave it to the helper that asks at run
     time.
     """
+    if call.entry.kind == "class":
+        for name in _COUNTS:
+            if name in call.slots:
+                _settle_count(call.slots[name])
     if not (call.target or call.emit or call.overload.rules):
         return  # the helper is the only form, and takes them all
     one_axis = call.entry.torch.endswith("1d")
@@ -24,6 +34,14 @@ def settle_sizes(call: Call) -> None:
         if name in call.slots:
             slot = call.slots[name]
             _settle_number(call, slot) if one_axis else _settle_tuple(call, slot)
+
+
+def _settle_count(slot: Slot) -> None:
+    """`nn.Linear(np.prod(shape), 64)`"""
+    kinds = options_of(slot.type)
+    if any(isinstance(kind, Instance) and is_numpy(kind.cls) for kind in kinds):
+        bare = slot.value.with_changes(lpar=[], rpar=[])
+        _put(slot, cst.Call(func=cst.Name("int"), args=[cst.Arg(bare)]))
 
 
 def _settle_tuple(call: Call, slot: Slot) -> None:

@@ -12,7 +12,7 @@ from migrate.pipeline import becomes, declare
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.node_pass import NodePass
 from migrate.rewrite.tensors.aliases import seen_by
-from migrate.rewrite.tensors.integer_indices import ARRAY, UNKNOWN, as_tuple, index_kinds
+from migrate.rewrite.tensors.integer_indices import ARRAY, NEW, REST, UNKNOWN, as_tuple, index_kinds
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -34,6 +34,11 @@ from migrate.syntax.text import code
         becomes(
             "def f():\n    y = torch.zeros(2, 3)\n    v = y.t()\n    v[0] = 1\n    print(y)\n",
             "def f():\n    y = ops.zeros((2, 3))\n    v = y.t()\n    v[0] = 1\n    print(y)\n",
+        ),
+        becomes(
+            "def f(i):\n    y = torch.zeros(2, 3)\n    v = y.t()\n    y[i] = 1\n    print(v)\n",
+            "def f(i):\n    y = ops.zeros((2, 3))\n    v = y.t()\n"
+            "    y[:] = helpers.put_items(y, (i,), 1)\n    print(v)\n",
         ),
         becomes(
             "def f():\n    x = torch.zeros(6).view(2, 3)\n    x[x < 0] = 1\n    print(x)\n",
@@ -75,13 +80,17 @@ class IndexedViewWrites(NodePass):
         return cst.Assign([cst.AssignTarget(whole)], expression(new))
 
     def _is_due(self, goal: ast.Subscript) -> bool:
-        """By an index tensor or a list, into a view of what someone else reads later."""
-        if not {ARRAY, UNKNOWN} & set(index_kinds(goal.slice, self.context)):
+        """By an index tensor or a list, into a view of what someone else reads later, or into
+        that of which a view is read.
+        """
+        kinds = index_kinds(goal.slice, self.context)
+        if not {ARRAY, UNKNOWN} & set(kinds) and kinds not in ([REST], [NEW]):
             return False
         if not is_tensor(self.context.type(goal.value)):
             return False
         flow = self.context.flow.around(goal)
         held = flow.aliases.refs(goal.value) if flow is not None else ()
         if not any(ref.relation in ("view", "maybe") for ref in held):
-            return False
+            others = flow.aliases.observers(goal) if flow is not None else []
+            return any(o.kind == "name" and o.relation == "view" for o in others)
         return not isinstance(goal.value, ast.Name) or bool(seen_by(goal, self.context))

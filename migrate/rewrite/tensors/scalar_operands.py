@@ -36,6 +36,10 @@ _WIDENING = (ast.Add, ast.Sub, ast.FloorDiv, ast.Mod, ast.Pow)
             "s = x.double().sum()\ny = x - s",
             "s = x.double().sum()\ny = x - helpers.as_number(s, x)",
         ),
+        becomes(
+            "s = x.double().sum()\ny = (x + 1) - s",
+            "s = x.double().sum()\ny = helpers.arithmetic(x + 1, '-', s)",
+        ),
         becomes("y = torch.arange(3) + torch.tensor(2)", "y = ops.arange(3) + mindspore.tensor(2)"),
     ],
 )
@@ -70,7 +74,10 @@ class ScalarOperands(NodePass):
             name = self.spelling.name(f"mindspore.{dtype}")
             new = expression(f"{code(atomic(scalar))}.astype({name})")
         else:
-            return updated
+            function = self.spelling.name("helpers.arithmetic")
+            sides = code(_bare(updated.left)), code(_bare(updated.right))
+            sign = code(updated.operator).strip()
+            return expression(f"{function}({sides[0]}, {sign!r}, {sides[1]})")
         return updated.with_changes(**{side: new})
 
 
@@ -106,6 +113,8 @@ def _widens(scalar: ast.expr, other: ast.expr, context: Context) -> bool:
     wide, narrow = dtypes.of(scalar), dtypes.of(other)
     if wide == "float64":
         return narrow != "float64"
+    if not narrow and wide == "int64":
+        return True  # beside a narrower one, or a float
     if wide not in RANK or narrow not in RANK or (wide in WHOLE) != (narrow in WHOLE):
         return False
     return narrow != "bool" and RANK.index(wide) > RANK.index(narrow)

@@ -480,3 +480,59 @@ def run():
     print(a.load_state_dict(fill(nn.Linear(2, 2)).state_dict()))
     print(a.load_state_dict(b.state_dict(), strict=False))
     return str(b.load_state_dict(a.state_dict(), strict=False))
+
+
+
+# %% [11] a mask and index tensors written to views
+def run():
+    x = torch.arange(6.0).view(2, 3)
+    x.view(-1)[torch.tensor([0, 5])] = -1
+    flat = x.view(-1)
+    flat[flat > 3] = 0
+    x.t()[[0, 1]] += 10
+    flat[...] *= 2
+    return x, flat
+
+
+# %% [11] stepped slices and windows written to
+def run():
+    x = torch.arange(24.0).view(4, 6)
+    even = x[::2]
+    even.add_(100)
+    x.view(-1)[::5].mul_(2)
+    x[:, 1::2].zero_()
+    windows = x.unfold(1, 2, 2)
+    windows[0] = -3.0
+    return x, even, windows
+
+
+# %% [11] as_strided and select written to
+def run():
+    x = torch.arange(12.0).view(3, 4)
+    corner = x.as_strided((2, 2), (4, 1), 1)
+    corner.fill_(7)
+    one = x.select(0, 2).select(0, 3)
+    one.zero_()
+    last = x[-1, 0]
+    last += 5
+    return x, corner, one, last
+
+
+# %% [11] channels last by permute, written by masks
+def run():
+    img = torch.zeros(3, 4, 4)
+    hwc = img.permute(1, 2, 0)
+    hwc[1, 2] = torch.tensor([1.0, 2.0, 3.0])
+    hwc[torch.eye(4).bool()] = 5.0
+    hwc[..., 0][hwc[..., 1] > 4] = 9
+    return img
+
+
+# %% [11] a view that was taken before the tensor is written to
+def run():
+    x = torch.zeros(4, 3)
+    cols = x.T
+    rows = torch.tensor([0, 2])
+    x[rows] = 1.0
+    x[x.sum(1) > 0, 1:] = 4.0
+    return x, cols

@@ -170,3 +170,20 @@ def run():
 # in: 3,4; grad
 def f(x):
     return F.elu(x, 0.5) + F.elu(x, alpha=2) + F.celu(x, 0.5) + F.elu(x)
+
+
+# %% [23] sizes that numpy computed, through a constructor
+class Agent(nn.Module):
+    def __init__(self, shape, actions):
+        super().__init__()
+        self.critic = nn.Sequential(nn.Linear(np.array(shape).prod(), 8), nn.Tanh(), nn.Linear(8, 1))
+        self.actor = nn.Linear(np.prod(shape), actions)
+        self.table = nn.Embedding(np.int64(4), np.max(shape))
+
+    def forward(self, x):
+        return self.critic(x), self.actor(x)
+
+
+def run():
+    m = fill(Agent((2, 3), np.int64(2)))
+    return m(data(4, 6)), m.table.weight.shape

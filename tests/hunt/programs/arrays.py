@@ -306,3 +306,26 @@ def run():
         torch.tensor([1.0, np.float64(2)]),
         torch.tensor([np.bool_(True)]),
     )
+
+
+# %% magnitudes of spectra from another function
+def spectrum(x, power):
+    s = torch.fft.rfft(x)
+    return s if power is None else s.abs() ** power
+
+
+def run():
+    x = data(2, 8)
+    s = spectrum(x, None)
+    parts = [s, s * 2]
+    return s.abs(), torch.abs(parts[1]), spectrum(x, 2), [p.abs().mean() for p in parts], (x - 1).abs()
+
+
+# %% a copy by as_tensor, then the array changes
+def run():
+    a = np.linspace(0, 1, 6)
+    c = torch.as_tensor(a, dtype=torch.float32)
+    d = torch.tensor(a)
+    e = torch.as_tensor(a)
+    a[1] = -3
+    return c, d, e

@@ -199,3 +199,37 @@ def run():
     loss = m(labels((2, 5), 6), labels((2, 5), 5) + 1)
     loss.backward()
     return loss, m.head.weight.grad
+
+
+# %% [15] a row of which all is masked
+# in: 2,3,3 2,3:int64:0:2; grad
+def f(s, m):
+    s = s.masked_fill(m[:, None, :] == 0, float("-inf"))
+    return torch.nan_to_num(torch.softmax(s, -1))
+
+
+# %% [15] masked rows by a layer, in a program that does not look for NaN
+def run():
+    x = data(3, 4)
+    x[0] = float("-inf")
+    x[1, 2] = -np.inf
+    return nn.Softmax(dim=-1)(x), F.log_softmax(x, -1), torch.logsumexp(x, dim=1), x.softmax(0)
+
+
+# %% [15] attention with a padded sentence
+def run():
+    q = data(2, 3, 4)
+    mask = torch.tensor([[[True, True, False]], [[False, False, False]]])
+    m = fill(nn.MultiheadAttention(4, 2, batch_first=True))
+    out, _ = m(q, q, q, key_padding_mask=~mask[:, 0])
+    return F.scaled_dot_product_attention(q, q, q, attn_mask=mask), out
+
+
+# %% [15] forward algorithm with impossible states
+def run():
+    alpha = torch.tensor([0.0, float("-inf"), float("-inf")])
+    trans = data(3, 3)
+    trans[2] = float("-inf")
+    for _ in range(2):
+        alpha = torch.logsumexp(alpha[None, :] + trans, dim=-1)
+    return alpha, alpha.logsumexp(0)

@@ -321,3 +321,20 @@ def run():
         except RuntimeError:
             found.append("raised")
     return found, torch.arange(3).float().mean(), torch.arange(3).mean(dtype=torch.float32)
+
+
+# %% [16] any and all of bytes
+def run():
+    u = torch.tensor([[1, 0], [1, 1]]).byte()
+    return u.any(), u.all(1), torch.any(u, 0), (u > 0).any(), u.bool().all()
+
+
+# %% [16] 0-d numbers around expressions of unknown dtype
+def shift(x, y):
+    wide = torch.tensor(0.25, dtype=torch.float64)
+    step = torch.tensor(3)
+    return (x * 2) - wide, wide + (x - 1), (y + 1) // step, y % step, step - y
+
+
+def run():
+    return shift(data(3), torch.arange(4, dtype=torch.int32)), shift(data(2).half(), torch.arange(4))

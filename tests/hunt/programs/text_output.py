@@ -223,3 +223,18 @@ def run():
 # %% [16] activations in a printed network
 def run():
     print(nn.Sequential(nn.GELU(), nn.GELU(approximate="tanh"), nn.LeakyReLU(0.2)))
+
+
+# %% a model with layers that work in place
+def run():
+    m = nn.Sequential(nn.Linear(2, 2), nn.LeakyReLU(0.2, inplace=True), nn.Dropout(0.1, True), nn.ELU(inplace=True), nn.ReLU6(True), nn.SiLU(inplace=True), nn.Dropout(0.3), nn.SELU(inplace=False))
+    print(m)
+    return str(m[1]), repr(m[4])
+
+
+# %% what load_state_dict returns, as text
+def run():
+    m, n = fill(nn.Linear(2, 1)), fill(nn.Linear(2, 1, bias=False))
+    print(m.load_state_dict(m.state_dict()))
+    print(m.load_state_dict(n.state_dict(), strict=False))
+    return str(m.load_state_dict({}, strict=False))
