@@ -2670,10 +2670,8 @@ def set_value(tensor, value):
     value = value.broadcast_to(tensor.shape).astype(tensor.dtype)
     if isinstance(tensor, Parameter):
         ops.assign(tensor, value)
-    elif tensor.ndim:
-        tensor[:] = value  # writes to the memory; assign_value would take other memory
     else:
-        tensor[...] = value  # copy_ loses what is written to an element of another tensor
+        tensor[()] = value  # writes to the memory; assign_value would take other memory
     return tensor
 
 
