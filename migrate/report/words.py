@@ -92,10 +92,12 @@ def device(row: Operator, wanted: str) -> str:
 
 def file_names(analysis: Analysis) -> dict[str, str]:
     """A short name for each file: as many of its folders as tell it from the other files."""
-    places = [row.places for row in analysis.operators]
-    places += [feature.places for feature in analysis.features]
-    places += [action.places for action in analysis.actions]
-    paths = list(dict.fromkeys(place.path for group in places for place in group))
+    found = [
+        *(row.places for row in analysis.operators),
+        *(row.places for row in analysis.features),
+        *(row.places for row in analysis.actions),
+    ]
+    paths = list(dict.fromkeys(place.path for places in found for place in places))
     parts = {path: path.replace("\\", "/").split("/") for path in paths}
     shared = Counter(
         tuple(names[-size:]) for names in parts.values() for size in range(1, len(names) + 1)
