@@ -320,11 +320,14 @@ def _run_sides(
             workers[mode] = _start(request, mode, job, folder)
         with follow(workers) as show:
             waiting = dict(workers)
+            untold: list[str] = []
             while waiting:
                 for name in list(waiting):
-                    reason = _ended(name, waiting, failures)
-                    if reason:
-                        tell(f"{name} mode could not run: {reason}")
+                    if reason := _ended(name, waiting, failures):
+                        untold.append(f"{name} mode could not run: {reason}")
+                # What ends torch's side ends all, and is said once.
+                while untold and "torch" not in waiting:
+                    tell(untold.pop(0))
                 show(waiting)
                 time.sleep(0.02)
     finally:

@@ -13,6 +13,7 @@ from migrate.cli import main
 from migrate.errors import RequestError
 from migrate.parity.request import loading
 from migrate.parity.request.definitions import compile_definitions
+from migrate.parity.workers import advice
 
 
 @dataclass
@@ -121,3 +122,104 @@ def test_a_scripted_model_in_a_script_with_a_config_and_a_package_elsewhere(tmp_
     assert main([*words, "--path", str(tmp_path / "elsewhere")]) == 0
     start = json.loads((step / "start.json").read_text())
     assert [module["path"] for module in start["structure"]] == ["", "fc"]
+
+
+LAYERS = """\
+from torch import nn
+
+SCALE = 2.0
+
+
+class Mlp(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return nn.functional.gelu(self.fc(x)) * SCALE
+"""
+TRAIN = """\
+import argparse
+from dataclasses import dataclass, field
+
+from torch import nn
+
+from layers import Mlp
+
+args = argparse.ArgumentParser().parse_args(["--none"])
+
+
+@dataclass
+class Head:
+    classes: int = 2
+
+
+@dataclass
+class Config:
+    width: int
+    depth: int = 1
+    head: Head = field(default_factory=Head)
+
+
+class Net(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.blocks = nn.ModuleList([Mlp(config.width) for _ in range(config.depth)])
+        self.head = nn.Linear(config.width, config.head.classes)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = x + block(x)
+        return self.head(x)
+
+
+raise SystemExit("this trains")
+"""
+
+
+@pytest.mark.frameworks
+def test_both_sides_load_a_script_with_a_config_and_packages_of_one_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`layers` is a package of torch's side and one of MindSpore's; the scripts train on import."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    (before / "layers").mkdir(parents=True)
+    (before / "tools").mkdir()
+    (before / "layers" / "__init__.py").write_text(LAYERS)
+    (before / "tools" / "train.py").write_text(TRAIN)
+    assert main(["port", str(before), "-o", str(after)]) == 0
+    (tmp_path / "config.toml").write_text("width = 8\ndepth = 2\n[head]\nclasses = 5\n")
+    words = ["parity", *(f"{side / 'tools' / 'train.py'}:Net" for side in (before, after))]
+    words += ["--input", "4,8", "--classes", "5", "--config", str(tmp_path / "config.toml")]
+    words += ["--definitions-only", "--torch-path", str(before), "--ms-path", str(after)]
+    capsys.readouterr()
+    assert main([*words, "--noise-runs", "2", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["mode"] for one in found["modes"]] == ["pynative", "graph"]
+    names = {row["name"] for one in found["modes"] for row in one["stages"]["gradients"]}
+    assert {"blocks.0.fc.weight", "blocks.1.fc.bias", "head.weight"} <= names
+
+
+@pytest.mark.parametrize(
+    ("error", "stage", "step"),
+    [
+        (
+            TypeError("__init__() missing 1 required positional argument: 'c'"),
+            "importing",
+            "--config",
+        ),
+        (ModuleNotFoundError("layers"), "importing", "--torch-path"),
+        (AttributeError("width"), "importing", "--definitions-only"),
+        (RuntimeError("channels"), "running", "--input"),
+    ],
+)
+def test_a_failure_in_user_code_names_the_option_to_try(
+    error: Exception, stage: str, step: str
+) -> None:
+    stages = {
+        "importing": "importing the model",
+        "running": "running the model once, to see its output",
+    }
+    assert step in advice.next_step(error, stages[stage], definitions_only=False)
+    assert not advice.next_step(AttributeError(), stages["importing"], definitions_only=True)
+    assert not advice.next_step(error, "the step", definitions_only=False)

@@ -13,7 +13,7 @@ from typing import Any
 from migrate.errors import RequestError, describe
 from migrate.files.atomic import write_bytes
 from migrate.parity.request import loading
-from migrate.parity.workers import record, user_code
+from migrate.parity.workers import advice, record, user_code
 
 # action -> module with run(job, progress) in it
 ACTIONS = {
@@ -74,7 +74,9 @@ def main(job_path: str) -> None:
     except BaseException as error:
         what = describe(error, _LONGEST)
         where = _user_line(error, job)
-        leave_word(folder, "exception", progress.stage, what, where, "", _trace(error))
+        only = loading.current().definitions_only
+        step = advice.next_step(error, progress.stage, definitions_only=only)
+        leave_word(folder, "exception", progress.stage, what, where, step, _trace(error))
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
