@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -10,22 +11,22 @@ from migrate.report.parity_chart import PAPERS, Paper
 
 _TICKS = 4
 _MOST_LABELS = {"wide": 12, "narrow": 5}
+_DASHES = ("dashed", "dotted")
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step's losses, and where they are."""
+    """One step's losses, and where they are: torch's, then those of each mode of MindSpore."""
 
     x: float
-    ours: float
-    theirs: float
+    heights: tuple[float, ...]
     label: str
     number: int
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Both curves on one paper."""
+    """All curves on one paper."""
 
     paper: Paper
     ticks: list[tuple[float, str]]
@@ -33,31 +34,51 @@ class Curves:
     numbered: list[Step]
 
     @property
-    def ours(self) -> str:
-        return " ".join(f"{step.x:.1f},{step.ours:.1f}" for step in self.steps)
+    def lines(self) -> list[str]:
+        """The points of each curve, torch's first."""
+        return [
+            " ".join(f"{step.x:.1f},{step.heights[index]:.1f}" for step in self.steps)
+            for index in range(len(self.steps[0].heights))
+        ]
 
-    @property
-    def theirs(self) -> str:
-        return " ".join(f"{step.x:.1f},{step.theirs:.1f}" for step in self.steps)
+
+@dataclass(frozen=True)
+class LossChart:
+    """The drawings, and what their lines are."""
+
+    drawings: list[Curves]
+    legend: str
 
 
-def curves(comparison: Comparison) -> list[Curves]:
-    """The two curves on each paper; nothing for a single step."""
+def chart(comparisons: Sequence[Comparison]) -> LossChart | None:
+    """The curves of torch and of each mode; nothing for a single step."""
+    found = {one.mode: pairs for one in comparisons if len(pairs := _pairs(one)) > 1}
+    if not found:
+        return None
+    length = min(map(len, found.values()))
+    truth = [pair[0] for pair in next(iter(found.values()))[:length]]
+    series = [truth, *([pair[1] for pair in pairs[:length]] for pairs in found.values())]
+    names = ["torch", *(f"MindSpore {mode}" for mode in found)]
+    dashes = ("solid", *_DASHES)
+    legend = "; ".join(f"{dash}: {name}" for dash, name in zip(dashes, names, strict=False))
+    return LossChart([_place(series, names, paper) for paper in PAPERS], legend)
+
+
+def _pairs(comparison: Comparison) -> list[tuple[float, float]]:
     measured = [
-        (row.name, row.judgement.measures)
+        row.judgement.measures
         for row in comparison.rows
         if row.stage == "loss" or row.name.startswith("loss of step")
     ]
-    pairs = [
-        (name, one.truth_mean, one.other_mean)
-        for name, one in measured
+    return [
+        (one.truth_mean, one.other_mean)
+        for one in measured
         if one is not None and isfinite(one.truth_mean) and isfinite(one.other_mean)
     ]
-    return [_place(pairs, paper) for paper in PAPERS] if len(pairs) > 1 else []
 
 
-def _place(pairs: list[tuple[str, float, float]], paper: Paper) -> Curves:
-    values = [value for _, *both in pairs for value in both]
+def _place(series: list[list[float]], names: list[str], paper: Paper) -> Curves:
+    values = [value for one in series for value in one]
     low, high = min(values), max(values)
     span = (high - low) or 1.0
     base, width = paper.height - paper.bottom, paper.width - paper.left - paper.right - 8
@@ -67,13 +88,13 @@ def _place(pairs: list[tuple[str, float, float]], paper: Paper) -> Curves:
 
     steps = [
         Step(
-            paper.left + 8 + index * width / (len(pairs) - 1),
-            y(truth),
-            y(other),
-            f"step {index + 1}: torch {truth:.7g}, MindSpore {other:.7g}",
+            paper.left + 8 + index * width / (len(series[0]) - 1),
+            tuple(map(y, losses)),
+            f"step {index + 1}: "
+            + ", ".join(f"{name} {loss:.7g}" for name, loss in zip(names, losses, strict=True)),
             index + 1,
         )
-        for index, (_, truth, other) in enumerate(pairs)
+        for index, losses in enumerate(zip(*series, strict=True))
     ]
     ticks = [low + span * index / _TICKS for index in range(_TICKS + 1)]
     every = -(-len(steps) // _MOST_LABELS[paper.kind])

@@ -61,13 +61,12 @@ def render(report: Report, base: Path | None = None) -> str:
         lead=_lead(report),
         facts=[*_facts(report), *facts("", project_known=False)],
         diagnosis=_diagnosis(report.diagnosis) if report.diagnosis else None,
+        allowed=_allowed(report),
         modes=[comparison.mode for comparison in report.comparisons],
         stages=_stages(report),
         comparisons=report.comparisons,
         failures=report.failures,
-        losses_by_mode=[
-            (c.mode, drawn) for c in report.comparisons if (drawn := loss_chart.curves(c))
-        ],
+        loss_chart=loss_chart.chart(report.comparisons),
         charts=_charts(report, watched, culprit),
         tree=parity_tree.tree(watched, culprit) if watched is not None else None,
         columns=[name for name, _ in COLUMNS],
@@ -164,12 +163,6 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         spec["file"] or f"{'x'.join(map(str, spec['shape']))} {spec['dtype']}"
         for spec in plan["inputs"]
     )
-    judged = (
-        f"at most {report.tolerance.factor:g} times the noise floor of {plan['noise_runs']} "
-        f"{'float32' if plan['amp'] == 'O0' else 'float16'} runs"
-    )
-    if report.tolerance.fixed:
-        judged = f"rtol {report.tolerance.rtol or 0:g}, atol {report.tolerance.atol or 0:g}"
     cost = ", ".join(
         f"{s.name} {s.seconds:.1f} s, {s.peak_bytes / 2**20:.0f} MiB" for s in report.sides
     )
@@ -181,9 +174,17 @@ def _facts(report: Report) -> list[tuple[str, str]]:
             f"{inputs}; {'train' if plan['train'] else 'eval'}; loss {plan['loss']}; optimizer "
             f"{plan['optimizer']}; {plan['steps']} step(s); seed {plan['seed']}; amp {plan['amp']}",
         ),
-        ("allowed", judged),
+        ("allowed", _allowed(report)),
         ("cost", f"{report.seconds:.1f} s ({cost})" if cost else f"{report.seconds:.1f} s"),
     ]
+
+
+def _allowed(report: Report) -> str:
+    plan, tolerance = report.plan, report.tolerance
+    if tolerance.fixed:
+        return f"rtol {tolerance.rtol or 0:g}, atol {tolerance.atol or 0:g}"
+    kind = "float32" if plan["amp"] == "O0" else "float16"
+    return f"at most {tolerance.factor:g} times, measured in {plan['noise_runs']} {kind} runs"
 
 
 def _charts(report: Report, watched: Comparison | None, culprit: str) -> list[Chart]:

@@ -15,6 +15,7 @@ from migrate.printable import printable
 from migrate.report.coverage_words import covered, open_items
 from migrate.report.line_pairs import pair_lines
 from migrate.report.pages import facts, render_page
+from migrate.report.word_marks import mark_words
 
 _AROUND = 3  # unchanged lines around a change
 
@@ -75,12 +76,15 @@ def _file(name: str, ported: PortedFile, findings: list[Finding]) -> dict[str, A
 def _rows(before: list[str], after: list[str], reasons: dict[int, str]) -> Iterator[Row]:
     for unchanged, (i, j) in pair_lines(before, after):
         old, new = i + 1, j + 1
+        left, right = printable(before[i]) if old else "", printable(after[j]) if new else ""
+        if old and new and not unchanged:
+            left, right = mark_words(left, right)
         yield Row(
             "same" if unchanged else "changed",
             old,
-            printable(before[i]) if old else "",
+            left,
             new,
-            printable(after[j]) if new else "",
+            right,
             "" if unchanged else reasons.get(new, "") or reasons.get(-old, ""),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -11,7 +12,8 @@ import pytest
 from migrate.cli import main
 from migrate.parity.check import Report
 from migrate.parity.judge.compare import Row
-from migrate.report import parity_html
+from migrate.preflight import result as preflight
+from migrate.report import parity_html, preflight_html
 from tests.parity.test_page import judged, report
 from tests.report.browser import MISSING, Browser, browser
 
@@ -42,8 +44,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (source / f"{HOSTILE}.py").write_text(SOURCE)
     for name in ("lenet.py", "losses.py", "train.py"):
         (source / name).write_bytes((ROOT / "reference_pt" / name).read_bytes())
-    made = {name: folder / f"{name}.html" for name in ("analyze", "port", "parity")}
+    made = {name: folder / f"{name}.html" for name in ("analyze", "port", "parity", "preflight")}
     parity_html.write(parity_report(), made["parity"])
+    preflight_html.write(preflight_report(source), made["preflight"])
     main(["analyze", str(source), "-o", str(made["analyze"]), "-q"])
     main(["port", str(source), "--check", "--report", str(made["port"]), "-q"])
     return made
@@ -59,7 +62,17 @@ def parity_report() -> Report:
     return made
 
 
-@pytest.mark.parametrize("name", ["analyze", "port", "parity"])
+def preflight_report(source: Path) -> preflight.Report:
+    """A dry run that is refused in one mode, at a line of the hostile file."""
+    place = preflight.Place(str(source / f"{HOSTILE}.py"), 6)
+    kernels = Counter({preflight.Kernel(HOSTILE, preflight.Kind.AI_CPU, place): 2})
+    found = preflight.Finding(preflight.Problem.NO_KERNEL, HOSTILE, "no kernel", [place])
+    runs = [preflight.Run("pynative", kernels, [found], peak_bytes=2**20, complete=False)]
+    runs += [preflight.Run("graph", kernels)]
+    return preflight.Report("net.py:Net", "2.10.0", "Ascend910B2", runs, {place: place})
+
+
+@pytest.mark.parametrize("name", ["analyze", "port", "parity", "preflight"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_page_stands_alone(name: str, width: int, page: Browser, pages: dict[str, Path]) -> None:
     page.log("browser")
@@ -172,3 +185,31 @@ def test_points_of_a_chart_tell_their_numbers_and_lead_to_their_rows(
         "return text.height"
     )
     assert size > 9
+
+
+def test_a_dry_run_shows_its_verdicts_first(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["preflight"], 390)
+    tiles = page.run("return [...document.querySelectorAll('.tiles li')].map(t => t.textContent)")
+    assert [tile.split("mode")[0].strip() for tile in tiles] == ["refusedpynative", "acceptedgraph"]
+    assert "torch.nonesuch" in page.run("return document.querySelector('.where').textContent")
+    # On the page for a phone, the verdicts stand on the first screen.
+    top = "return document.querySelector('.tiles').getBoundingClientRect().top"
+    assert page.run(top) < 600
+
+
+def test_the_words_that_changed_are_marked(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["port"])
+    marks = page.run(
+        "return [...document.querySelectorAll('.diff tr.changed')].map(r => [...r.cells].map("
+        "c => [...c.querySelectorAll('mark')].map(m => m.textContent).join(' ')))"
+    )
+    assert ["", "Module", "", "Cell", ""] in marks
+
+
+def test_one_chart_has_the_losses_of_all_modes(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["parity"])
+    chart = "[...document.querySelectorAll('figure')].find(f => f.querySelector('.curve'))"
+    assert page.run(f"return {chart}.querySelectorAll('svg.wide .curve').length") == 2
+    assert page.run(f"return {chart}.querySelector('figcaption').textContent") == (
+        "solid: torch; dashed: MindSpore pynative"
+    )

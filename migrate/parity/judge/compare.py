@@ -5,6 +5,7 @@ happens.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -301,8 +302,16 @@ def _list_unpaired(result: Comparison, judged: _Judge) -> None:
         leaves = _leaves(known)
         for path in missing:
             # What a layer consists of (BatchNorm3d's `bn2d`) is compared with the layer.
-            if path and not any(path.startswith(f"{leaf}.") for leaf in leaves):
+            inside = any(path.startswith(f"{leaf}.") for leaf in leaves)
+            if path and not inside and not _is_empty_container(path, modules):
                 found.append(f"{path} ({modules[path].type})")
+
+
+def _is_empty_container(path: str, modules: Mapping[str, structure.ModuleInfo]) -> bool:
+    """A `Sequential()` passes its input on; MindSpore does not list it among the cells."""
+    if modules[path].type not in ("Sequential", "SequentialCell"):
+        return False
+    return not any(other.startswith(f"{path}.") for other in modules)
 
 
 def _leaves(paths: set[str]) -> set[str]:
