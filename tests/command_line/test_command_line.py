@@ -35,10 +35,24 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_suggestions(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean analyze?" in refused(capsys, "anlyze", "net.py")
     assert "did you mean --format?" in refused(capsys, "analyze", "net.py", "--formt", "json")
+    assert "no option --formt: did" in refused(capsys, "analyze", "net.py", "--formt", "json")
+    assert "unexpected argument: b" in refused(capsys, "capture", "torch", "a", "-o", "x", "b")
     assert "did you mean json?" in refused(capsys, "analyze", "net.py", "--format", "jsn")
     shown = refused(capsys, "port", "net.py", "--chekc")
     assert "did you mean --check?" in shown
     assert len(shown.splitlines()) == 2  # not buried under the usage
+    assert "rewrite PyTorch source" in refused(capsys)  # no command: all of them
+
+
+def test_a_path_that_was_probably_meant_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "models").mkdir()
+    for words in (["analyze"], ["port", "--check"]):
+        assert cli.main([*words, str(tmp_path / "modles")]) == 2
+        assert f"did you mean {tmp_path / 'models'}?" in capsys.readouterr().err
+    assert cli.main(["analyze", str(tmp_path / "none" / "x.py")]) == 2
+    assert f"there is no folder {tmp_path / 'none'} either" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace as Fake
+
+from migrate.parity.judge import compare
 from migrate.parity.judge.matching import match, unknown_names
 from migrate.parity.workers.structure import ModuleInfo, Variable
 
@@ -149,3 +152,24 @@ def test_a_map_that_names_what_there_is_not_is_noticed() -> None:
     ours, theirs = [module("", "N"), module("fc", "Linear", weight=(2, 2))], [module("", "N")]
     renames = {"fc.weight": "head.weight", "": ""}
     assert unknown_names(ours, theirs, renames) == ["head.weight (in MindSpore)"]
+
+
+def test_layers_that_one_side_does_not_run_are_listed() -> None:
+    """But for an empty Sequential, which passes its input on and is no cell to MindSpore."""
+    torch = [module("", "Net"), module("fc", "Linear"), module("drop", "Dropout")]
+    torch += [module("shortcut", "Sequential"), module("body", "Sequential")]
+    torch += [module("body.0", "ReLU")]
+    other = [module("", "Net"), module("fc", "Dense"), module("extra", "ReLU")]
+    other += [module("fc.matmul", "MatMul")]
+    result = Fake(
+        layers=[Fake(path="fc", other_path="fc")],
+        modules={one.path: one for one in torch},
+        other_modules={one.path: one for one in other},
+        only_torch=[],
+        only_mindspore=[],
+        error=None,
+    )
+    sides = [Fake(run={"events": [{"path": one.path} for one in side]}) for side in (torch, other)]
+    compare._list_unpaired(result, Fake(torch=sides[0], other=sides[1]))  # type: ignore[arg-type]
+    assert result.only_torch == ["drop (Dropout)", "body (Sequential)", "body.0 (ReLU)"]
+    assert result.only_mindspore == ["extra (ReLU)"]

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from migrate.analyze.model import Analysis, Options, Place
-from migrate.report import console, html, markdown, words
+from migrate.report import console, github, html, markdown, sarif, words
 from migrate.report.line_pairs import pair_lines
 from migrate.report.output import plain_console, trimmed
 
@@ -90,6 +90,41 @@ def test_places_name_each_file_once() -> None:
     found += [Place("b/__init__.py", 2, 1), Place("c.py", 3, 1)]
     assert words.places(found) == "x.py:1, 7, b/__init__.py:2, c.py:3"
     assert words.places(found, 2) == "x.py:1, 7 +2"
+
+
+def test_files_of_one_name_are_told_apart(analysis: Analysis) -> None:
+    paths = ["src/a/net.py", "src/b/net.py", "src/b/deep/c/net.py", "other/c/net.py", "train.py"]
+    analysis.operators[0].places[:] = [Place(path, 7, 1) for path in paths]
+    names = words.file_names(analysis)
+    assert [names[path] for path in paths] == [
+        "a/net.py",
+        "b/net.py",
+        "deep/c/net.py",
+        "other/c/net.py",
+        "train.py",
+    ]
+    shown = on_screen(analysis, 160) + markdown.render(analysis)
+    assert shown.count("a/net.py:7, b/net.py:7, deep/c/net.py:7") == 1
+
+
+def test_a_narrow_column_keeps_the_line_numbers() -> None:
+    found = [Place("package/transformer.py", line, 1) for line in (101, 202, 303)]
+    names = {"package/transformer.py": "package/transformer.py"}
+    assert words.places_within(found, names, 80) == "package/transformer.py:101, 202, 303"
+    assert words.places_within(found, names, 32) == "package/transformer.py:101 +2"
+    assert words.places_within(found, names, 16) == "…ormer.py:101 +2"
+
+
+def test_what_the_port_waits_for_is_a_warning_in_reports_by_line(analysis: Analysis) -> None:
+    note = replace(analysis.actions[-1], code="MS307", why="MS307: left", open=True)
+    analysis.actions.append(note)
+    lines = github.render(github.of_analysis(analysis), "end").splitlines()
+    assert [line.split(",")[0] for line in lines if "MS307" in line] == [
+        "::warning file=pkg/net work.py"
+    ]
+    assert not [line for line in lines if "MS308" in line]
+    levels = {r["ruleId"]: r["level"] for r in sarif.document(analysis)["runs"][0]["results"]}
+    assert (levels["MS307"], levels["MS308"]) == ("warning", "note")
 
 
 def test_actions_with_the_same_cure_stand_together(analysis: Analysis) -> None:
