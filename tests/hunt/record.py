@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.hunt.idioms import Program, read_programs, subjects
@@ -15,9 +16,10 @@ RECORD = Path(__file__).resolve().parents[2] / "docs" / "results" / "hunt.json"
 def renew(judged: Iterable[Judged]) -> list[Judged]:
     """Write the new verdicts; every program that has one, in the order of the files."""
     record = _read()
+    today = datetime.now(UTC).date().isoformat()
     for one in judged:
         shown = {mode: " ".join(text.split())[:200] for mode, text in one.differences.items()}
-        record[one.program.name] = [one.verdict, shown, one.findings[:1]]
+        record[one.program.name] = [one.verdict, shown, one.findings[:1], today]
     programs = {program.name: program for program in every_program()}
     record = {name: record[name] for name in programs if name in record}
     lines = [f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in record.items()]

@@ -33,6 +33,7 @@ class Judged:
     verdict: str
     differences: dict[str, str] = field(default_factory=dict)  # mode -> what differs
     findings: list[str] = field(default_factory=list)
+    date: str = ""  # of the run; "" for records from before dates were kept
 
 
 def hunt(programs: Iterable[Program], folder: Path, *, jobs: int = 1) -> list[Judged]:

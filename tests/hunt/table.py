@@ -56,8 +56,8 @@ def text_table(judged: list[Judged]) -> str:
 _INTRODUCTION = """\
 # The hunt: idioms run in torch, PyNative and Graph mode
 
-`make hunt`, 2026-11-18, CPU, Python 3.11, {versions}. `python -m tests.hunt SUBJECT --write` renews
-a part: each verdict is that of a program's last run (hunt.json), {left} programs were not run yet.
+`make hunt`, CPU, Python 3.11, {versions}. `python -m tests.hunt SUBJECT --write` renews a part: each
+verdict is that of a program's last run (hunt.json). Programs by the date of that run: {dates}.
 
 *right*: both modes give torch's values, dtypes, shapes, names and text, or raise as torch does.
 *flagged*: they do not, and `port` has a finding. *loud*: a run-time error that no finding foretold.
@@ -65,13 +65,24 @@ a part: each verdict is that of a program's last run (hunt.json), {left} program
 """
 
 
+def run_dates(judged: list[Judged], programs: int) -> str:
+    """`2026-11-18: 1,100; earlier, not dated: 60; never run: 4`."""
+    counts = Counter(one.date for one in judged)
+    dated = [f"{date}: {counts[date]:,}" for date in sorted(filter(None, counts), reverse=True)]
+    if counts[""]:
+        dated.append(f"earlier, not dated: {counts['']:,}")
+    if programs > len(judged):
+        dated.append(f"never run: {programs - len(judged):,}")
+    return "; ".join(dated)
+
+
 def page(judged: list[Judged]) -> str:
     import mindspore
     import torch
 
     versions = f"torch {torch.__version__.partition('+')[0]}, MindSpore {mindspore.__version__}"
-    left = len(every_program()) - len(judged)
-    parts = [_INTRODUCTION.format(versions=versions, left=left)]
+    dates = run_dates(judged, len(every_program()))
+    parts = [_INTRODUCTION.format(versions=versions, dates=dates)]
     for title, groups in (("subject", lambda one: [one.program.subject]), ("class", _by_class)):
         parts += [f"| {title} | idioms | " + " | ".join(VERDICTS) + " |", "|---|" + "--:|" * 5]
         rows = _rows(judged, groups)

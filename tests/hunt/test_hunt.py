@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from pathlib import Path
 
 import pytest
 
+from tests.hunt import record
 from tests.hunt.compare import difference
 from tests.hunt.idioms import CLASSES
 from tests.hunt.record import every_program, names_with
-from tests.hunt.run import hunt
+from tests.hunt.run import Judged, hunt
+from tests.hunt.table import run_dates
 
 SIZE = 40  # programs, about twenty seconds on one core
 SEED = 20261117
@@ -84,3 +88,19 @@ def test_a_sample_is_never_silently_wrong(tmp_path: Path) -> None:
     judged = [one for one in hunt(sample, tmp_path) if one.verdict in ("silent", "invalid")]
     wrong = {one.program.name: one.differences for one in judged}
     assert not wrong
+
+
+def test_a_run_is_dated_and_older_records_are_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = every_program()[:3]
+    path = tmp_path / "hunt.json"
+    monkeypatch.setattr(record, "RECORD", path)
+    path.write_text(json.dumps({second.name: ["right", {}, []]}))
+    known = record.renew([Judged(first, "right")])
+    today = known[0].date
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", today)
+    assert [(one.program, one.date) for one in known] == [(first, today), (second, "")]
+    later = record.renew([Judged(third, "loud")])
+    assert [one.date for one in later] == [today, "", today]
+    assert run_dates(later, 5) == f"{today}: 2; earlier, not dated: 1; never run: 2"
