@@ -56,8 +56,8 @@ def text_table(judged: list[Judged]) -> str:
 _INTRODUCTION = """\
 # The hunt: idioms run in torch, PyNative and Graph mode
 
-`make hunt`, CPU, Python 3.11, {versions}. `python -m tests.hunt SUBJECT --write` renews a part: each
-verdict is that of a program's last run (hunt.json). Programs by the date of that run: {dates}.
+`make hunt`, CPU, Python 3.11, {versions}. `python -m tests.hunt SUBJECT --write` renews a part;
+each verdict is that of a program's last run (hunt.json). Programs by the date of that run: {dates}.
 
 *right*: both modes give torch's values, dtypes, shapes, names and text, or raise as torch does.
 *flagged*: they do not, and `port` has a finding. *loud*: a run-time error that no finding foretold.
