@@ -8,6 +8,7 @@ from migrate.flow.cfg import ControlFlow
 from migrate.flow.compiled_nodes import Function
 from migrate.flow.def_use import DefUse
 from migrate.resolve.values import UNKNOWN, ListOf, TupleOf, Value, is_tensor
+from migrate.syntax.access import stored_names
 
 
 def mismatch(node: ast.If | ast.While, types: dict[ast.AST, Value], function: Function) -> str:
@@ -93,9 +94,4 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 
 def _bound(body: list[ast.stmt]) -> set[str]:
-    return {
-        node.id
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    return stored_names(node for statement in body for node in ast.walk(statement))

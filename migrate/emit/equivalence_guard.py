@@ -17,6 +17,7 @@ import builtins
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of
 from migrate.table.mindspore_names import MindSporeNames
 
@@ -87,7 +88,7 @@ def free_names(tree: ast.Module) -> set[str]:
     read: set[str] = set()
     bound: set[str] = set()
     for node in nodes_of(tree, ast.Name):
-        (read if node.ctx.__class__ is ast.Load else bound).add(node.id)
+        (read if is_read(node) else bound).add(node.id)
     bound |= {node.arg for node in nodes_of(tree, ast.arg)}
     named = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
     bound |= {node.name for node in nodes_of(tree, *named) if node.name}
@@ -117,7 +118,7 @@ def mindspore_names(tree: ast.Module) -> Iterator[str]:
                 roots[alias.asname or alias.name] = dotted
     if not roots:
         return
-    local = {node.id for node in nodes_of(tree, ast.Name) if node.ctx.__class__ is not ast.Load}
+    local = {node.id for node in nodes_of(tree, ast.Name) if not is_read(node)}
     local |= {node.arg for node in nodes_of(tree, ast.arg)}
     for node in nodes_of(tree, ast.Attribute):
         parts: list[str] = []

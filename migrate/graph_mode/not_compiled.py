@@ -5,7 +5,7 @@ and the helpers call it in PyNative mode, with a warning, instead of failing or 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from migrate.flow.answer import Verdict
 from migrate.flow.compiled import index_of
@@ -14,6 +14,7 @@ from migrate.lower.limit_checks import limits_met
 from migrate.lower.limits import by_syntax, limits
 from migrate.lower.run import compiled_functions
 from migrate.pipeline.context import Context
+from migrate.syntax.access import is_read, is_store
 from migrate.syntax.edits import Edit, SourceText, apply_edits
 
 MARK = "not_compiled"
@@ -81,23 +82,23 @@ def _add_shared_attributes(functions: list[CompiledFunction], found: dict[str, s
     for writer in functions:
         if writer.owner is None:
             continue
-        written = {node.attr for node in _own(writer, ast.Store) if not _is_state(node, writer)}
+        written = {node.attr for node in _own(writer, is_store) if not _is_state(node, writer)}
         for reader in functions if written else ():
             if reader.owner is not writer.owner or reader is writer:
                 continue
-            own = {node.attr for node in _own(reader, ast.Store)}
-            for node in _own(reader, ast.Load):
+            own = {node.attr for node in _own(reader, is_store)}
+            for node in _own(reader, is_read):
                 if node.attr in written and node.attr not in own:
                     text = row.message.replace("{what}", f"self.{node.attr}")
                     found.setdefault(writer.qualified, text)
 
 
-def _own(function: CompiledFunction, context: type[ast.expr_context]) -> list[ast.Attribute]:
+def _own(function: CompiledFunction, accessed: Callable[[ast.AST], bool]) -> list[ast.Attribute]:
     return [
         node
         for node in function.nodes
         if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, context)
+        and accessed(node)
         and getattr(node.value, "id", "") == "self"
     ]
 

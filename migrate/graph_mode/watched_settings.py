@@ -12,6 +12,7 @@ from migrate.flow.names import binds
 from migrate.pipeline.context import Context
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN, Instance, ProjectModule, is_tensor, options_of
+from migrate.syntax.access import is_store
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.helper_import import helper_alias
 
@@ -78,7 +79,7 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
             )
         named = isinstance(called, ast.Name) and called.id == "setattr" and bool(node.args)
         return named and _may_be_network(node.args[0], context)
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+    if isinstance(node, ast.Subscript) and is_store(node):
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
         if key in _GROUP_SETTINGS:
             return True
@@ -86,7 +87,7 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
         if isinstance(place, ast.Attribute):
             return is_module_value(context.type(place.value))
         return is_module_value(context.type(place)) or _is_configuration(place, context)
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+    if isinstance(node, ast.Attribute) and is_store(node):
         return node.attr not in _STATE_OF_TENSORS and _may_be_network(node.value, context)
     return False
 

@@ -8,6 +8,7 @@ import ast
 
 from migrate.lower.function import CompiledFunction
 from migrate.pipeline import becomes, declare
+from migrate.syntax.access import is_store
 
 
 @declare(
@@ -39,7 +40,7 @@ def _uses(node: ast.Set, function: CompiledFunction) -> list[ast.AST]:
         return [parent]
     name = parent.targets[0].id
     names = [n for n in function.of_kind(ast.Name) if n.id == name]
-    stores = [n for n in names if isinstance(n.ctx, ast.Store)]
+    stores = [n for n in names if is_store(n)]
     return [n for n in names if n not in stores] if len(stores) == 1 else [parent]
 
 

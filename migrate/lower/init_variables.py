@@ -10,6 +10,7 @@ from migrate.flow.cfg import ControlFlow
 from migrate.flow.def_use import DefUse
 from migrate.lower.function import CompiledFunction
 from migrate.pipeline import becomes, declare, same
+from migrate.syntax.access import is_read, stored_names
 from migrate.syntax.edits import Edit
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -46,7 +47,7 @@ def init_variables(function: CompiledFunction) -> None:
     wanted: dict[ast.stmt, list[str]] = {}
     branched = _made_in_branches(function)
     for read in function.of_kind(ast.Name):
-        if read.id not in branched or not isinstance(read.ctx, ast.Load):
+        if read.id not in branched or not is_read(read):
             continue
         if not defuse.maybe_unbound(read):
             continue
@@ -69,11 +70,7 @@ def _made_in_branches(function: CompiledFunction) -> set[str]:
     known = {node.arg for node in ast.walk(function.node.args) if isinstance(node, ast.arg)}
     found: set[str] = set()
     for statement in function.node.body:
-        names = {
-            node.id
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        names = stored_names(ast.walk(statement))
         if isinstance(statement, _PLACES):
             found |= names - known
         known |= names

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from migrate.lower.function import CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import External
+from migrate.syntax.access import is_store
 from migrate.syntax.edits import Piece
 
 
@@ -96,7 +97,7 @@ def _is_lasting(partial: ast.Call, statement: ast.Assign, function: CompiledFunc
             return False
     begin = function.source.span(statement)[1]
     return not any(
-        isinstance(node.ctx, ast.Store)
+        is_store(node)
         and node.id in names
         and (function.source.span(node)[0] > begin or _in_loop(statement, function))
         for node in function.of_kind(ast.Name)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from migrate.lower.function import CompiledFunction
 from migrate.resolve.values import BOOL, INT, Known, ListOf, TupleOf, options_of
+from migrate.syntax.access import is_read, is_store
 
 _LISTS = (ast.List, ast.ListComp)
 _DICTS = (ast.Dict, ast.DictComp)
@@ -45,7 +46,7 @@ def bound_values(name: str, function: CompiledFunction) -> Iterator[ast.expr | N
     for node in ast.walk(function.node):
         if isinstance(node, ast.arg) and node.arg == name:
             yield None
-        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, ast.Name) and node.id == name and is_store(node):
             statement = function.parents.get(node)
             if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
                 yield None  # `kept = skips = []`
@@ -72,7 +73,7 @@ def only_here(name: str, function: CompiledFunction) -> bool:
     if not values or any(value is None for value in values):
         return False
     for node in ast.walk(function.node):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Name) and node.id == name and is_read(node):
             if function.scope_of(node) is not function.node:
                 return False
             parent = function.parents[node]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.pipeline import becomes, declare, same
+from migrate.syntax.access import is_store
 from migrate.syntax.edits import Edit
 
 Inner = ast.FunctionDef | ast.Lambda
@@ -74,7 +75,7 @@ def _captured(inner: Inner) -> list[str]:
     names: dict[str, None] = {}
     for node in ast.walk(inner):
         if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Store):
+            if is_store(node):
                 own.add(node.id)
             else:
                 names[node.id] = None
@@ -94,7 +95,7 @@ def _bound_again(name: str, inner: Inner, function: CompiledFunction) -> bool:
     for part in ast.walk(function.node):
         if not isinstance(part, ast.Name) or part.id != name or part in inside:
             continue
-        if isinstance(part.ctx, ast.Store) and function.scope_of(part) is function.node:
+        if is_store(part) and function.scope_of(part) is function.node:
             behind = (part.lineno, part.col_offset) > end
             if behind or any(part in ast.walk(loop) for loop in loops):
                 return True
@@ -118,7 +119,7 @@ def _only_called(inner: Inner, function: CompiledFunction) -> list[ast.Call] | N
             bound += 1
         if not isinstance(node, ast.Name) or node.id != name:
             continue
-        if isinstance(node.ctx, ast.Store):
+        if is_store(node):
             bound += 1
             continue
         call = function.parents[node]

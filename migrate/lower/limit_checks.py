@@ -14,6 +14,7 @@ from migrate.lower.list_methods import METHODS
 from migrate.lower.packed_uses import packed_uses
 from migrate.resolve.members import class_is_module
 from migrate.resolve.values import External, ListOf, ProjectClass, is_tensor, options_of
+from migrate.syntax.access import is_store
 
 _CHANGES = METHODS - {"copy"} | {"append", "clear", "pop", "update"}
 # Python's own sources of change: compiled code sees what they gave the first time.
@@ -153,7 +154,7 @@ def _is_assigned(place: str, function: CompiledFunction) -> bool:
 def _item(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:
     """`self.cache[k] = y` of a dict or a list."""
     assert isinstance(node, ast.Subscript)
-    if not isinstance(node.ctx, ast.Store):
+    if not is_store(node):
         return None
     value = function.value_of(node.value)
     kinds = {option.kind for option in options_of(value) if isinstance(option, ListOf)}

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import Instance, is_tensor, options_of
+from migrate.syntax.access import is_read, is_store
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.edits import Edit, Piece
 
@@ -59,7 +60,7 @@ def _attributes(function: CompiledFunction, receiver: str) -> list[str]:
     """Those that the method assigns, and reads in statements of their own."""
     found: dict[str, None] = {}
     for node in function.of_kind(ast.Attribute):
-        if isinstance(node.ctx, ast.Store) and getattr(node.value, "id", "") == receiver:
+        if is_store(node) and getattr(node.value, "id", "") == receiver:
             found[node.attr] = None
     return list(found)
 
@@ -67,8 +68,8 @@ def _attributes(function: CompiledFunction, receiver: str) -> list[str]:
 def _is_fit(attribute: str, places: list[ast.Attribute], function: CompiledFunction) -> bool:
     if any(function.scope_of(place) is not function.node for place in places):
         return False
-    stores = [place for place in places if isinstance(place.ctx, ast.Store)]
-    reads = [place for place in places if isinstance(place.ctx, ast.Load)]
+    stores = [place for place in places if is_store(place)]
+    reads = [place for place in places if is_read(place)]
     if not reads or any(isinstance(place.ctx, ast.Del) for place in places):
         return False
     statements = [function.statement_of(place) for place in stores]
@@ -104,7 +105,7 @@ def _changes_in_place(read: ast.Attribute, function: CompiledFunction) -> bool:
     """`self.cache[0] = y`, `self.mean.mul_(m)`: changes of what the attribute holds."""
     parent = function.parents[read]
     if isinstance(parent, ast.Subscript):
-        return not isinstance(parent.ctx, ast.Load)
+        return not is_read(parent)
     if isinstance(parent, ast.Attribute):
         name = parent.attr
         return (name.endswith("_") and not name.endswith("__")) or name == "data"
@@ -143,7 +144,7 @@ def _written_elsewhere(function: CompiledFunction) -> set[str]:
         for method in cls.body
         if isinstance(method, FUNCTIONS) and method is not function.node and method.name != _FIRST
         for node in ast.walk(method)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if isinstance(node, ast.Attribute) and is_store(node)
     }
 
 
@@ -171,7 +172,7 @@ def _of_constructor(function: CompiledFunction) -> set[str]:
         for method in _methods(function)
         if method.name == _FIRST
         for node in ast.walk(method)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if isinstance(node, ast.Attribute) and is_store(node)
     }
 
 
@@ -220,9 +221,7 @@ def _local(attribute: str) -> str:
 def _localize(
     attribute: str, places: list[ast.Attribute], receiver: str, function: CompiledFunction
 ) -> None:
-    statements = [
-        function.statement_of(place) for place in places if isinstance(place.ctx, ast.Store)
-    ]
+    statements = [function.statement_of(place) for place in places if is_store(place)]
     crowded = [s for s in statements if not function.source.stands_alone(s)]
     if crowded:
         function.replace_statement(crowded[0])

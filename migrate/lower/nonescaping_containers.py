@@ -11,6 +11,7 @@ import ast
 from migrate.lower.function import CompiledFunction
 from migrate.lower.kinds import bound_values, kind_of
 from migrate.resolve.values import CallableOf, External, Instance, Method, options_of
+from migrate.syntax.access import is_read
 
 _TESTS = (ast.If, ast.While, ast.IfExp)
 _READ = (
@@ -32,7 +33,7 @@ def is_own(node: ast.expr, kind: str, function: CompiledFunction) -> bool:
     return all(
         function.scope_of(read) is function.node and _only_reads(read, function)
         for read in function.of_kind(ast.Name)
-        if read.id == node.id and isinstance(read.ctx, ast.Load)
+        if read.id == node.id and is_read(read)
     )
 
 

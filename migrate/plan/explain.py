@@ -10,6 +10,7 @@ from migrate.flow.names import reads
 from migrate.flow.parameter_use import runs_forward
 from migrate.pipeline.context import Context
 from migrate.plan.training_step import Plans, TrainingStep
+from migrate.syntax.access import stored_names
 
 _WIDTH = 72
 
@@ -66,11 +67,7 @@ def _statements(step: TrainingStep, context: Context) -> list[str]:
             reason = "starts what the step adds up, or binds again what it has read"
         found.append(f"{_line(statement)}: {reason}")
         bound |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} - reads(statement)
-        bound |= {
-            n.id
-            for n in ast.walk(statement)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
+        bound |= stored_names(ast.walk(statement))
     return found or ["the loss alone"]
 
 

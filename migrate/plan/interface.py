@@ -28,6 +28,7 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
+from migrate.syntax.access import is_store
 
 _CODE = (External, ProjectClass, ProjectFunction, ProjectModule)
 
@@ -163,7 +164,7 @@ def changed_in_part(region: list[ast.stmt], parameters: list[str], context: Cont
             if (
                 isinstance(root, ast.Name)
                 and isinstance(node, ast.Subscript)
-                and isinstance(node.ctx, ast.Store)
+                and is_store(node)
                 and root.id in parameters
                 and is_tensor(context.type(root))
             ):

@@ -7,6 +7,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN
+from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of
 
 
@@ -17,7 +18,7 @@ def reads_mode(tree: ast.Module, inside: set[ast.AST], context: Context) -> bool
     read = [
         node.value
         for node in nodes_of(tree, ast.Attribute)
-        if node.attr == "training" and isinstance(node.ctx, ast.Load) and node not in inside
+        if node.attr == "training" and is_read(node) and node not in inside
     ]
     asked = [
         call.args[0]

@@ -16,6 +16,7 @@ from migrate.plan.gradient_users import is_gradient
 from migrate.plan.input_gradients import GRAD, InputGradients
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import ListOf, is_tensor, options_of
+from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of
 
 _TENSOR = "torch.Tensor"
@@ -27,7 +28,7 @@ def asks_tensors(tree: ast.Module, context: Context, plans: list[InputGradients]
     planned = {node for plan in plans for node in plan.reads}
     dropped = {n for plan in plans for s in plan.dropped for n in ast.walk(s)}
     for node in nodes_of(tree, ast.Attribute):
-        if node in planned or node in dropped or not isinstance(node.ctx, ast.Load):
+        if node in planned or node in dropped or not is_read(node):
             continue
         usage = context.usage(node)
         if usage is None or is_parameter(context.type(node.value)):
@@ -60,7 +61,7 @@ def _asked_elsewhere(tree: ast.Module, context: Context) -> ast.AST | None:
         node
         for node in nodes_of(tree, ast.Attribute)
         if node.attr in _WORDS
-        and isinstance(node.ctx, ast.Load)
+        and is_read(node)
         and node not in inside
         and (usage := context.usage(node)) is not None
         and usage.api.startswith(f"{_TENSOR}.")

@@ -23,6 +23,7 @@ from migrate.plan.input_gradients import (
     plan_gradients,
 )
 from migrate.project import Project, ReadProblem
+from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of
 
 
@@ -165,7 +166,7 @@ def _gradients_read(home: Home, context: Context) -> list[ast.Attribute]:
         for node in ast.walk(part)
         if isinstance(node, ast.Attribute)
         and node.attr == "grad"
-        and isinstance(node.ctx, ast.Load)
+        and is_read(node)
         and not is_parameter(context.type(node.value))
         and context.usage(node) is not None
         and not _clears(statement)

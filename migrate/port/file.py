@@ -29,6 +29,7 @@ from migrate.resolve.usage import Usage
 from migrate.rewrite.calls.shown_types import shows_layers, shows_tensors
 from migrate.rewrite.names.import_findings import import_findings
 from migrate.rewrite.tensors.numpy_operands import may_meet_numpy
+from migrate.syntax.access import is_store, stored_names
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.depth import DEEPEST_CHAIN, too_deep
 from migrate.syntax.helper_import import helper_alias, with_way_up
@@ -253,7 +254,7 @@ def _left_as_it_is(
 
 def _names_read(tree: ast.Module) -> frozenset[str]:
     read = nodes_of(tree, ast.Name)
-    return frozenset(node.id for node in read if node.ctx.__class__ is not ast.Store)
+    return frozenset(node.id for node in read if not is_store(node))
 
 
 def _at_source(finding: Finding, lowered: Lowered) -> Finding:
@@ -321,7 +322,7 @@ def _context(
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:
     """Every name the file binds by itself, so that nothing we import takes its place."""
     names: set[str] = set()
-    names |= {n.id for n in nodes_of(tree, ast.Name) if n.ctx.__class__ is ast.Store}
+    names |= stored_names(nodes_of(tree, ast.Name))
     names |= {node.arg for node in nodes_of(tree, ast.arg)}
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
     names |= {node.name or "" for node in nodes_of(tree, *definitions)}

@@ -15,6 +15,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import Context
 from migrate.rewrite.statements.suites import GONE, tidied
+from migrate.syntax.access import is_read
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
@@ -95,7 +96,7 @@ class _Devices(cst.CSTTransformer):
         """In the outermost function, so that what a nested one reads counts."""
         tree = ast.parse(textwrap.dedent(code(self._functions[0])))
         return any(
-            isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+            isinstance(node, ast.Name) and node.id == name and is_read(node)
             for node in ast.walk(tree)
         )
 

@@ -13,6 +13,7 @@ from migrate.flow.project_flags import imported_names
 from migrate.pipeline import becomes, declare, same
 from migrate.pipeline.context import Context
 from migrate.rewrite.statements.suites import GONE, tidied, without_empty
+from migrate.syntax.access import is_store, stored_names
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.text import code, module_code
 from migrate.syntax.walk import transform_lazily
@@ -77,7 +78,7 @@ def remove_unused_names(module: cst.Module, context: Context) -> cst.Module:
 
 def _read(tree: ast.Module) -> set[str]:
     names: set[str] = set()
-    names |= {n.id for n in nodes_of(tree, ast.Name) if n.ctx.__class__ is not ast.Store}
+    names |= {n.id for n in nodes_of(tree, ast.Name) if not is_store(n)}
     for node in nodes_of(tree, ast.arg, ast.AnnAssign):
         names |= _quoted_words(node.annotation)
     for node in nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef):
@@ -102,7 +103,7 @@ def _quoted_words(annotation: ast.expr | None) -> set[str]:
 
 def _bound(tree: ast.Module) -> set[str]:
     names: set[str] = set()
-    names |= {n.id for n in nodes_of(tree, ast.Name) if n.ctx.__class__ is ast.Store}
+    names |= stored_names(nodes_of(tree, ast.Name))
     for node in nodes_of(tree, ast.Import, ast.ImportFrom):
         names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
     return names

@@ -18,6 +18,7 @@ from migrate.parity.judge import source_files
 from migrate.parity.request.target import Target
 from migrate.parity.request.target_names import bound_names
 from migrate.parity.workers.structure import Place
+from migrate.syntax.access import is_store
 
 Way: TypeAlias = list[tuple[str, int]]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -176,7 +177,7 @@ def replaces(written: ast.stmt, there: ast.stmt) -> bool:
 
 
 def _stored(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
+    return is_store(name)
 
 
 def same(ours: ast.AST, theirs: ast.AST) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from migrate.errors import RequestError
+from migrate.syntax.access import is_store
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -61,7 +62,7 @@ def bound_names(tree: ast.Module) -> Iterator[str]:
             yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (alias.asname or alias.name for alias in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, ast.Name) and is_store(node):
             yield node.id
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             yield node.name

@@ -18,6 +18,7 @@ from typing import Any
 
 from migrate.parity.request import inputs
 from migrate.parity.workers import user_code
+from migrate.syntax.access import is_read
 
 _HELPERS = "ms_migrate_helpers.py"
 _MOST_EVENTS = 400
@@ -236,7 +237,7 @@ def _names(node: ast.stmt, head: list[Any]) -> Iterator[tuple[str, bool]]:
             elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
                 name = f"self.{inner.attr}" if inner.value.id == "self" else ""
             if name:
-                read = isinstance(inner.ctx, ast.Load)  # type: ignore[attr-defined]
+                read = is_read(inner)
                 found[name] = found.get(name, False) or read
     if isinstance(node, ast.AugAssign):
         found |= {name: True for name, _ in _names(ast.Expr(node.target), [node.target])}

@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from migrate.pipeline.context import Context
+from migrate.syntax.access import is_read
 
 FUNCTION = "torch.autograd.Function"
 _RANDOM = re.compile(r"rand|bernoulli|normal|uniform|dropout|multinomial|exponential|poisson")
@@ -125,7 +126,7 @@ def _kept_values(forward: ast.FunctionDef, plan: CustomGradient) -> dict[str, li
         if (
             isinstance(node, ast.Attribute)
             and getattr(node.value, "id", "") == name
-            and isinstance(node.ctx, ast.Load)
+            and is_read(node)
             and node.attr in values
         ):
             understood.add(node.value)
@@ -149,7 +150,7 @@ def _read_in_backward(
         attribute = "saved_tensors" if node.attr in _READ_BACK else node.attr
         if attribute == "needs_input_grad":
             understood.add(node.value)
-        elif isinstance(node.ctx, ast.Load) and attribute in values:
+        elif is_read(node) and attribute in values:
             understood.add(node.value)
             read.add(attribute)
     _check_all_understood(backward, name, understood)
@@ -184,9 +185,7 @@ def _check_returns(
 def _unsteady(forward: ast.FunctionDef, plan: CustomGradient) -> set[str]:
     """Names that bprop does not know, or not with the value that forward kept."""
     stored = Counter(
-        node.id
-        for node in ast.walk(forward)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        node.id for node in ast.walk(forward) if isinstance(node, ast.Name) and not is_read(node)
     )
     changed = {
         node.func.value.id

@@ -10,6 +10,7 @@ import ast
 
 from migrate.pipeline.context import Context
 from migrate.resolve.values import Known, TupleOf, Value
+from migrate.syntax.access import is_store
 from migrate.table.signature import Signature
 
 Shape = tuple[int, ...]
@@ -73,7 +74,7 @@ class _Reader:
             self._shape(statement.value, known)
         else:
             for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                if isinstance(node, ast.Name) and is_store(node):
                     known[node.id] = None
 
     def _shape(self, node: ast.expr, known: dict[str, Shape | None]) -> Shape | None:

@@ -10,6 +10,7 @@ import ast
 import builtins
 
 from migrate.pipeline.context import Context
+from migrate.syntax.access import is_read, is_store
 from migrate.syntax.ast_index import nodes_of, parents_of
 
 FLAT = ("torch.nn.Conv1d.weight", "torch.nn.ConvTranspose1d.weight")
@@ -61,7 +62,7 @@ def _use(node: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Module, conte
     if isinstance(parent, ast.Call):
         return _of_argument(parent, context)
     if isinstance(parent, ast.Subscript):
-        return "axes" if isinstance(parent.ctx, ast.Load) else "unclear"
+        return "axes" if is_read(parent) else "unclear"
     if isinstance(parent, ast.Compare) and isinstance(parent.ops[0], ast.Is | ast.IsNot):
         return "whole"
     if isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Compare):
@@ -71,7 +72,7 @@ def _use(node: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Module, conte
         changed = len(names) != len(parent.targets) or any(_is_changed(n, tree) for n in names)
         return "unclear" if changed else "axes"
     kept = isinstance(parent, ast.List | ast.Tuple | ast.Dict | ast.If | ast.BoolOp | ast.Delete)
-    return "whole" if kept or isinstance(getattr(node, "ctx", None), ast.Store) else "unclear"
+    return "whole" if kept or is_store(node) else "unclear"
 
 
 def _of_member(member: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> str:
@@ -109,6 +110,6 @@ def _is_changed(name: str, tree: ast.Module) -> bool:
     return any(
         isinstance(inner, ast.Name) and inner.id == name
         for node in nodes_of(tree, ast.Subscript, ast.Attribute)
-        if not isinstance(node.ctx, ast.Load) or getattr(node, "attr", "").endswith("_")
+        if not is_read(node) or getattr(node, "attr", "").endswith("_")
         for inner in ast.walk(node)
     )

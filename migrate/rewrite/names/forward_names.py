@@ -13,6 +13,7 @@ from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve.members import class_is_module, is_module_value
 from migrate.resolve.values import UNKNOWN, ProjectClass, Value, options_of
+from migrate.syntax.access import is_store
 
 _BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "getattr_static")
 
@@ -29,7 +30,7 @@ def written_to_unknown(partner: ast.AST | None, context: Context) -> Refusal | N
     """`m.forward = f`, `setattr(m, "forward", f)`: if m is a Module, nobody will call it."""
     if isinstance(partner, ast.Attribute):
         owner = partner.value
-        written = partner.attr == "forward" and isinstance(partner.ctx, ast.Store)
+        written = partner.attr == "forward" and is_store(partner)
     elif isinstance(partner, ast.Call) and len(partner.args) == 3:
         owner = partner.args[0]
         written = ast.unparse(partner.func) == "setattr" and _is_forward(partner.args[1])

@@ -11,6 +11,7 @@ import ast
 
 from migrate.pipeline.context import Context
 from migrate.resolve.held_modules import modules_in
+from migrate.syntax.access import is_read, is_store
 from migrate.syntax.ast_index import all_nodes
 
 TARGETS = {
@@ -55,7 +56,7 @@ class _Search:
         ) and not any(self._occurs_elsewhere(name) for name in self.shared)
 
     def _holds(self, node: ast.expr) -> bool:
-        if isinstance(getattr(node, "ctx", None), ast.Store):
+        if is_store(node):
             return False
         return bool(modules_in(self.context.type(node), self.context.table))
 
@@ -77,7 +78,7 @@ class _Search:
 
     def _all_reads_hold(self, target: ast.expr, statement: ast.AST) -> bool:
         """Whoever reads this name, or an attribute of this name, reads a module."""
-        loads = [n for n in all_nodes(self.tree) if isinstance(getattr(n, "ctx", None), ast.Load)]
+        loads = [n for n in all_nodes(self.tree) if is_read(n)]
         reads: list[ast.expr] = []
         if isinstance(target, ast.Name):
             if self._function(statement) is None:

@@ -18,6 +18,7 @@ from migrate.rewrite.names.conv1d_weight_rank import FLAT, flattened_weights
 from migrate.rewrite.names.data_swaps import replaced_later
 from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
+from migrate.syntax.access import is_store
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import atomic, expression, fill, is_cheap
 from migrate.syntax.text import code
@@ -111,7 +112,7 @@ class ReferenceForms(FileAccess):
         """`layer.type = "Conv"`: an attribute of the program's own, named like a method."""
         scope = self.context.resolution.scope
         return isinstance(node, ast.Attribute) and any(
-            other.attr == node.attr and isinstance(other.ctx, ast.Store)
+            other.attr == node.attr and is_store(other)
             for other in (nodes_of(scope.tree, ast.Attribute) if scope else ())
         )
 

@@ -19,6 +19,7 @@ from migrate.rewrite.names.reference_forms import ReferenceForms
 from migrate.rewrite.names.runtime_choices import RuntimeChoices
 from migrate.rewrite.names.type_tests import as_membership
 from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.syntax.access import is_read
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 from migrate.table import Entry
@@ -144,7 +145,7 @@ class References(NodePass):
         """
         return (
             node.attr in ("in_features", "out_features", "num_embeddings", "embedding_dim")
-            and isinstance(node.ctx, ast.Load)
+            and is_read(node)
             and isinstance(node.value, ast.Attribute | ast.Subscript)
             and ast.unparse(node.value).partition(".")[0] not in ("args", "cfg", "config", "opt")
             and not ast.unparse(node.value).endswith(("args", "cfg", "config", "hparams", "opt"))

@@ -21,6 +21,7 @@ from migrate.resolve.values import (
     Value,
     options_of,
 )
+from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of
 
 _QUESTIONS = {"builtins.isinstance": "is_instance", "builtins.issubclass": "is_subclass"}
@@ -76,7 +77,7 @@ def classes_to_ask_for(tree: ast.Module, context: Context) -> set[ast.AST]:
 def _subject(node: ast.AST, context: Context) -> ast.expr | None:
     """The `m` of `type(m)` or `m.__class__`."""
     if isinstance(node, ast.Attribute) and node.attr == "__class__":
-        return node.value if isinstance(node.ctx, ast.Load) else None
+        return node.value if is_read(node) else None
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
         function = context.type(node.func)
         if isinstance(function, External) and function.name == "builtins.type":

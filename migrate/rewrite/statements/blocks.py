@@ -23,6 +23,7 @@ from migrate.rewrite.statements.suites import (
     unwrapped,
     with_comments_inside,
 )
+from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import comment_line, with_parts
 from migrate.syntax.text import code, comments
@@ -74,7 +75,7 @@ class Blocks(NodePass):
             return True
         scope = self.context.resolution.scope
         return scope is not None and any(
-            node.id == name and isinstance(node.ctx, ast.Load) and self.context.usage(node) is None
+            node.id == name and is_read(node) and self.context.usage(node) is None
             for node in nodes_of(scope.tree, ast.Name)
         )
 

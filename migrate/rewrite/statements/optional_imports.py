@@ -14,6 +14,7 @@ import libcst as cst
 
 from migrate.rewrite.names.guarded_imports import catches_absence
 from migrate.rewrite.statements.suites import GONE, flat, is_emptied
+from migrate.syntax.access import stored_names
 
 
 def settled_try(
@@ -45,8 +46,4 @@ def _bound_by(statement: ast.stmt) -> set[str]:
         return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
-    return {
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    return stored_names(ast.walk(statement))

@@ -9,6 +9,7 @@ from migrate.flow.cfg import ControlFlow
 from migrate.pipeline.context import Context
 from migrate.resolve.values import ProjectClass, is_tensor
 from migrate.rewrite.cells.buffers import KEEPS_VALUE
+from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import all_nodes
 
 _HARMLESS = frozenset({"shape", "dtype", "device", "ndim", "size", "dim", "numel", "clone"})
@@ -115,10 +116,10 @@ def old_values(
     found: set[ast.AST] = set()
     for name, node in _own_calls(function):
         places = [at for changed, at in changes if changed == name]
-        if not places or not isinstance(node.ctx, ast.Load) or name not in stateful:
+        if not places or not is_read(node) or name not in stateful:
             continue
         parent = parents.get(node)
-        if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
+        if isinstance(parent, ast.Subscript) and not is_read(parent):
             continue
         if isinstance(parent, ast.Attribute) and (
             parent.attr in _HARMLESS or parent.attr.endswith("_") or parent.attr == "data"

@@ -1,0 +1,24 @@
+"""Is this place read or bound? `x`, `x.a` and `x[i]` say so themselves.
+
+`del x` is neither. Which binding a read sees is a question for `flow`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+
+def is_read(node: ast.AST) -> bool:
+    """`x` of `f(x)`; the target of `x += 1` is a store."""
+    return getattr(node, "ctx", None).__class__ is ast.Load
+
+
+def is_store(node: ast.AST) -> bool:
+    """`x` of `x = 1`, of `for x in y`, of `x += 1`."""
+    return getattr(node, "ctx", None).__class__ is ast.Store
+
+
+def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """The variables that are bound among these nodes."""
+    return {node.id for node in nodes if isinstance(node, ast.Name) and is_store(node)}
