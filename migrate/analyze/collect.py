@@ -26,7 +26,7 @@ from migrate.table import Table, TableError
 _LINES_BETWEEN_COLLECTIONS = 100_000
 # What is known of modules grows with a tree; beyond this it is forgotten and learnt again. All
 # processes together stay below it.
-_LINES_REMEMBERED = 150_000
+_LINES_REMEMBERED = 250_000
 # A second process costs a start-up of about 0.2 s; below this it does not pay.
 _WORTH_A_PROCESS = 1_500_000  # bytes
 _CHUNK = 12  # neighbouring files import the same modules, so they go to one process
@@ -49,7 +49,7 @@ class Analyser:
         report = self._report(source)
         self._since_collection += report.lines
         if self._resolver.modules.lines_held > self._limit:
-            self._resolver = Resolver(self._project, self._table)
+            self._resolver = Resolver(self._project, self._table, self._resolver)
             self._since_collection = _LINES_BETWEEN_COLLECTIONS
         if self._since_collection >= _LINES_BETWEEN_COLLECTIONS:
             self._since_collection = 0

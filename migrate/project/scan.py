@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +38,18 @@ class Scans:
         if found is None:
             found = self._files[path] = _scan(path)
         return found
+
+    def names_any(self, path: Path, names: Collection[str]) -> bool:
+        """Whether one of the names stands in a file; an unreadable or declared encoding: maybe."""
+        if "" in names or not all(map(str.isascii, names)):
+            return True
+        try:
+            data = read_bytes(path)
+        except ReadProblem:
+            return True
+        if b"\0" in data or _DECLARED.match(data):
+            return True
+        return any(name.encode() in data for name in names)
 
     def may_hold(self, stem: str) -> bool:
         """Whether there may be a module at a path without its ending; folders are listed once."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from migrate.findings import Finding
 from migrate.project import Project, ReadProblem, SourceFile, parse
-from migrate.resolve.callers import Callers
+from migrate.resolve.callers import Callers, Recorded
 from migrate.resolve.interpreter import Interpreter
 from migrate.resolve.look import CallRecorder, Look
 from migrate.resolve.modules import Modules, ModuleScope
@@ -36,11 +36,18 @@ class FileResolution:
 class Resolver:
     """Resolves the files of one project, sharing what it learns of modules they have in common."""
 
-    def __init__(self, project: Project, table: Table) -> None:
+    def __init__(self, project: Project, table: Table, before: Resolver | None = None) -> None:
+        """`before` has grown too large: what it recorded of calls is taken over, no tree is."""
         self.modules = Modules(project, table)
         self.interpreter = Interpreter(self.modules)
-        self._callers = Callers(self.modules, self._look_at)
+        recorded = before.dismantle() if before is not None else {}
+        self._callers = Callers(self.modules, self._look_at, recorded)
         self._held: SourceFile | None = None
+
+    def dismantle(self) -> Recorded:
+        """Free all trees and scopes; gives what was recorded of calls, which refers to none."""
+        self.modules.dismantle()
+        return self._callers.dismantle()
 
     def _look_at(self, source: SourceFile, text: str) -> Look:
         """Interpret a file by itself; ReadProblem says why it cannot be."""

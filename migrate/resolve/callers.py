@@ -14,7 +14,9 @@ from collections.abc import Callable
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve.look import Hints, Look
 from migrate.resolve.modules import Modules, ModuleScope
-from migrate.resolve.values import UNKNOWN, join
+from migrate.resolve.values import UNKNOWN, ProjectFunction, join
+
+Recorded = dict[tuple[str, int], Hints]  # (path, level) -> calls into other files
 
 _ROUNDS = 2
 _MOST_IMPORTERS = 40  # a module that everybody imports: the first of them tell enough
@@ -26,15 +28,23 @@ _LINES_WAITING = 40_000
 class Callers:
     """Collects, on demand, what the functions of a file are called with elsewhere."""
 
-    def __init__(self, modules: Modules, look_at: Callable[[SourceFile, str], Look]) -> None:
+    def __init__(
+        self, modules: Modules, look_at: Callable[[SourceFile, str], Look], recorded: Recorded
+    ) -> None:
         self._modules = modules
         self._look_at = look_at
         # Those that are only imported are not looked at for their calls: a library of a thousand
         # files would be interpreted for the sake of one.
         self._asked = frozenset(modules.project.files)
-        self._recorded: dict[tuple[str, int], Hints] = {}
+        self._recorded = recorded
         self._waiting: dict[str, Look] = {}
         self._lines = 0
+
+    def dismantle(self) -> Recorded:
+        for look in self._waiting.values():
+            look.scope.dismantle()
+        self._waiting.clear()
+        return self._recorded
 
     def take(self, source: SourceFile, text: str) -> Look:
         """The first look at a file: one that waits here, or a new one."""
@@ -51,21 +61,28 @@ class Callers:
     def refine(self, look: Look) -> None:
         """Look again, with what other files pass."""
         self._advance(look, _ROUNDS)
-        if has_unknown_parameters(look.scope):
-            look.refine(self._hints(look.scope.source, _ROUNDS))
+        look.refine(self._hints(look.scope, _ROUNDS))
 
-    def _hints(self, source: SourceFile, rounds: int) -> Hints:
+    def _hints(self, scope: ModuleScope, rounds: int) -> Hints:
         found: Hints = {}
-        path = str(source.path)
-        importers = self._modules.project.imports.importers(source)
-        others = [i for i in importers if i in self._asked and i is not source and not i.notebook]
-        for importer in others[:_MOST_IMPORTERS]:
+        names = callable_names(scope)
+        if not names:
+            return found
+        path = str(scope.source.path)
+        for importer in self._importers_naming(names, scope.source):
             for key, hints in self._calls_of(importer, rounds).items():
                 if key[0] == path:
                     known = found.setdefault(key, {})
                     for name, value in hints.items():
                         known[name] = join(known.get(name, UNKNOWN), value)
         return found
+
+    def _importers_naming(self, names: set[str], source: SourceFile) -> list[SourceFile]:
+        """The files that import this one and spell one of the names: others cannot call it."""
+        importers = self._modules.project.imports.importers(source)
+        others = [i for i in importers if i in self._asked and i is not source and not i.notebook]
+        scans = self._modules.project.scans
+        return [i for i in others if scans.names_any(i.path, names)][:_MOST_IMPORTERS]
 
     def _calls_of(self, source: SourceFile, rounds: int) -> Hints:
         key = str(source.path), rounds
@@ -84,8 +101,7 @@ class Callers:
     def _advance(self, look: Look, level: int) -> None:
         """Look again, with what its own callers pass, up to this level."""
         while look.level < level:
-            if has_unknown_parameters(look.scope):
-                look.refine(self._hints(look.scope.source, look.level))
+            look.refine(self._hints(look.scope, look.level))
             look.level += 1
             self._note(look)
 
@@ -103,15 +119,30 @@ class Callers:
             self._modules.let_go(last.scope.source)
 
 
-def has_unknown_parameters(scope: ModuleScope) -> bool:
-    """A function that others can call, with a parameter of which nothing is known."""
+def callable_names(scope: ModuleScope) -> set[str]:
+    """What a file spells that calls a function with a parameter of which nothing is known: the
+    function's name, that of its class for `__init__`; nothing for `model(x)`, `a + b`.
+    """
+    found = set()
     for function in scope.functions:
         if isinstance(function.node, ast.Lambda) or "<locals>" in function.qualified:
             continue
-        arguments = function.node.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        positional = positional[1:] if function.owner is not None else positional
-        for argument in (*positional, *arguments.kwonlyargs):
-            if argument.annotation is None and argument.arg not in function.hints:
-                return True
-    return False
+        if not _has_unknown_parameter(function):
+            continue
+        name = function.node.name
+        if name == "__init__" and function.owner is not None:
+            name = function.owner.node.name
+        elif name == "forward" or name.startswith("__"):
+            name = ""  # any file has that
+        found.add(name)
+    return found
+
+
+def _has_unknown_parameter(function: ProjectFunction) -> bool:
+    arguments = function.node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    positional = positional[1:] if function.owner is not None else positional
+    return any(
+        argument.annotation is None and argument.arg not in function.hints
+        for argument in (*positional, *arguments.kwonlyargs)
+    )

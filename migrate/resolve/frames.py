@@ -23,7 +23,7 @@ class Frame:
     (`nn.Conv2d`, not `conv`).
     """
 
-    __slots__ = ("cls", "function", "globals", "imports", "locals", "parent", "scope")
+    __slots__ = ("believed", "cls", "function", "globals", "imports", "locals", "parent", "scope")
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class Frame:
         self.locals: dict[str, Value] = {}
         self.imports: dict[str, Value] = {}
         self.globals: set[str] = set()
+        self.believed: set[str] = set()  # of unknown type, but for a use in the branch in hand
 
     def bind(self, name: str, value: Value) -> None:
         frame = self._module() if name in self.globals else self
@@ -72,7 +73,8 @@ class Frame:
     def merge(self, other: State) -> None:
         """Join with what another branch bound.
 
-        An import beats the None that stands in when it fails.
+        An import beats the None that stands in when it fails. What a use proves in one branch
+        says nothing of the other.
         """
         mine = self.locals
         for name, value in other[1].items():
@@ -86,7 +88,8 @@ class Frame:
                     self.imports.pop(name, None)
                     mine[name] = value
             elif known is not value:
-                mine[name] = join(known, value)
+                open_still = name in self.believed and (known is UNKNOWN or value is UNKNOWN)
+                mine[name] = UNKNOWN if open_still else join(known, value)
 
     def _module(self) -> Frame:
         frame = self

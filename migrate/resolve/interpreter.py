@@ -179,8 +179,10 @@ class Interpreter(Statements):
         if function.done or function.running or self._depth > _DEEPEST:
             return self._own_result(function, hints)
         away = function.module is not self.module and function.module is not self.main
-        if away and self._hops >= _HOPS:
-            return self._stated_result(function)
+        if away:
+            stated = self._stated_result(function)
+            if self._hops >= _HOPS or (stated is not UNKNOWN and function.owner is None):
+                return stated  # the body of a function adds nothing to its signature
         self._hops += away
         function.running = True
         function.stale = False

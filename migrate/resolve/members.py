@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from migrate.resolve.evidence_scope import covers_all_reads
 from migrate.resolve.frames import Frame
 from migrate.resolve.hierarchy import ancestors, is_module
 from migrate.resolve.image_results import IMAGE, image_member
@@ -296,16 +297,20 @@ class Members:
         raise NotImplementedError
 
     def believe(self, node: ast.expr, value: Value) -> None:
-        """Remember for the rest of the function what kind of value a name holds."""
-        if (
-            isinstance(node, ast.Name)
-            and node.id in self.frame.locals
-            and self.frame.locals[node.id] is UNKNOWN
-        ):
-            self.frame.locals[node.id] = value
-            function = self.frame.function
-            if function is not None:
-                function.hints.setdefault(node.id, value)
+        """Take a name for what its use proves it to be: from here on to the end of the branch, and
+        in all of the function where that use is always reached.
+        """
+        frame = self.frame
+        if not isinstance(node, ast.Name) or frame.locals.get(node.id) is not UNKNOWN:
+            return
+        frame.locals[node.id] = value
+        frame.believed.add(node.id)
+        function = frame.function
+        if function is None or node.id not in function.bound or node.id in function.hints:
+            return
+        body = function.node
+        if isinstance(body, ast.Lambda) or covers_all_reads(body, node.id, node):
+            function.hints[node.id] = value
 
     # Recording ----------------------------------------------------------------------------------
 

@@ -11,12 +11,19 @@ from migrate.project import Project, ReadProblem, SourceFile, parse
 from migrate.resolve.budget import check_expressions
 from migrate.resolve.evict_bodies import evict_bodies, restore
 from migrate.resolve.frames import Frame
-from migrate.resolve.values import UNKNOWN, External, ProjectModule, Value, external
+from migrate.resolve.values import (
+    UNKNOWN,
+    External,
+    ProjectClass,
+    ProjectFunction,
+    ProjectModule,
+    Value,
+    external,
+)
 from migrate.syntax.helper_import import is_ported
 from migrate.syntax.import_planner import HELPER_MODULE
 
 if TYPE_CHECKING:
-    from migrate.resolve.values import ProjectClass, ProjectFunction
     from migrate.table import Table
 
 # Trees take about 1 kB a line: keep those of recently used modules whole.
@@ -60,6 +67,20 @@ class ModuleScope:
         check_expressions(source, tree, text, self.lines)
         named = "mindspore" in text or HELPER_MODULE in text
         self.ported = named and is_ported(tree)
+
+    def dismantle(self) -> None:
+        frames = [self.frame, *(function.frame for function in self.functions)]
+        for value in self.frame.locals.values():
+            if isinstance(value, ProjectClass):
+                frames += [m.frame for m in value.body.values() if isinstance(m, ProjectFunction)]
+                value.clear()
+        for frame in frames:
+            frame.locals.clear()
+            frame.imports.clear()
+        for cls in self.classes:
+            cls.clear()
+        self.functions.clear()
+        self.classes.clear()
 
 
 class Modules:
@@ -146,6 +167,14 @@ class Modules:
             if dropped is not None:
                 evict_bodies(dropped.tree)
                 dropped.functions.clear()
+
+    def dismantle(self) -> None:
+        """Break the circles between scopes and functions, so that all is freed without a search."""
+        for scope in self._loaded.values():
+            if scope is not None:
+                scope.dismantle()
+        self._loaded.clear()
+        self.bases_of = lambda cls, frame: []
 
     def body_of(self, function: ProjectFunction) -> list[ast.stmt]:
         """The statements of a function, read again if they were given up."""

@@ -131,6 +131,7 @@ class Statements(Calls):
     def assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             self.frame.bind(target.id, value)
+            self.frame.believed.discard(target.id)
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target.elts, value)
         elif isinstance(target, ast.Attribute):
@@ -174,12 +175,14 @@ class Statements(Calls):
         frame = self.frame
         before = frame.snapshot()
         merged: State | None = None
+        believed, frame.believed = frame.believed, set()
         for body in bodies:
             frame.restore(before)
             body()
             if merged is not None:
                 frame.merge(merged)
             merged = frame.locals, frame.imports
+        frame.believed |= believed
 
     def _if(self, node: ast.If) -> None:
         self.evaluate(node.test)

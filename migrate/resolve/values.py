@@ -235,6 +235,11 @@ class ProjectClass(Value):
             for function in self.readers.pop(name, ()):
                 function.stale = True
 
+    def clear(self) -> None:
+        """Forget all members: nobody will ask for them again."""
+        self._bases, self._find_bases = [], None
+        self.body, self.attributes, self.readers = {}, {}, {}
+
     def defer_bases(self, find: Callable[[], list[Value]]) -> None:
         """Leave the bases until someone asks: finding them may mean reading another file."""
         self._find_bases = find

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from migrate.analyze import collect
+from migrate.analyze.collect import analyse
+from migrate.analyze.model import Options
+from migrate.project import discover
+from migrate.resolve import Resolver, callers
+from migrate.resolve.interpreter import Interpreter
+from migrate.table import Table
 from tests.resolve.test_numpy_results import ported_file
 
 
@@ -52,3 +59,38 @@ print(one.max(1).indices)
     assert "print(pair[0])" in result.text
     assert "one[1]" not in result.text
     assert [finding.code for finding in result.findings] == ["MS307"]
+
+
+def test_what_was_recorded_outlives_the_trees(tmp_path, monkeypatch) -> None:
+    """With no room for any module the answers are the same, and no file is read a third time."""
+    (tmp_path / "metrics.py").write_text(
+        "def rate(out, y):\n    return out.argmax(1).eq(y).size()\n"
+    )
+    for name in ("one", "two", "three"):
+        (tmp_path / f"{name}.py").write_text(
+            f"import torch\nfrom metrics import rate\n\nprint(rate(torch.ones(2), 1), {name!r})\n"
+        )
+    project, looks = discover([tmp_path]), []
+    run = Interpreter.run
+    monkeypatch.setattr(
+        Interpreter, "run", lambda self, scope: looks.append(scope.source) or run(self, scope)
+    )
+    wide = list(analyse(project, Table(), Options(), 1))
+    assert len(looks) == 4
+    monkeypatch.setattr(collect, "_LINES_REMEMBERED", 0)
+    monkeypatch.setattr(callers, "_LINES_WAITING", 0)
+    looks.clear()
+    assert list(analyse(project, Table(), Options(), 1)) == wide
+    assert max(map(looks.count, project.files)) == 2
+
+
+def test_importers_that_do_not_spell_a_function_are_not_asked(tmp_path) -> None:
+    (tmp_path / "metrics.py").write_text("def rate(out):\n    return out.size()\n")
+    (tmp_path / "other.py").write_text("import metrics\n")
+    (tmp_path / "train.py").write_text("import metrics\n\nmetrics.rate(1)\n")
+    project = discover([tmp_path])
+    (metrics,) = (file for file in project.files if file.module == "metrics")
+    resolver = Resolver(project, Table())
+    resolver.file(metrics)
+    asked = {path.rpartition("/")[2] for path, _ in resolver.dismantle()}
+    assert asked == {"metrics.py", "train.py"}

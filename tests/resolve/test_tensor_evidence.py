@@ -83,3 +83,80 @@ def test_what_may_be_something_else_stays_open(check: Check, use: str) -> None:
         "unknown torch.Tensor.size",
         *uses,
     )
+
+
+def test_a_use_in_one_branch_says_nothing_of_the_other(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def scale(x, w, fast):
+            if fast:
+                y = «torch.matmul»(x, w)
+                return «x.size»(), y
+            return «x.size»()
+        """,
+        "call torch.matmul",
+        SIZE,
+        "unknown torch.Tensor.size",
+    )
+
+
+def test_a_use_in_one_branch_says_nothing_of_what_follows(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def scale(x, w, fast):
+            if fast:
+                w = «torch.matmul»(x, w)
+            return «x.size»(), w
+        """,
+        "call torch.matmul",
+        "unknown torch.Tensor.size",
+    )
+
+
+def test_a_use_in_part_of_an_expression_says_nothing_of_the_rest(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def scale(x, w, fast):
+            y = «torch.matmul»(x, w) if fast else x
+            return «x.size»(), y
+        """,
+        "call torch.matmul",
+        "unknown torch.Tensor.size",
+    )
+
+
+def test_a_use_behind_a_return_says_nothing_of_what_is_returned(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def scale(x, w, fast):
+            if fast:
+                return «x.size»()
+            return «torch.matmul»(x, w)
+        """,
+        "unknown torch.Tensor.size",
+        "call torch.matmul",
+    )
+
+
+def test_a_use_in_a_with_decides_as_one_outside(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def scale(x, w):
+            n = «x.size»()
+            with «torch.no_grad»():
+                return «torch.matmul»(x, w), n
+        """,
+        SIZE,
+        "call torch.no_grad",
+        "call torch.matmul",
+    )
