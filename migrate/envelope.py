@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from migrate import __version__
+from migrate.printable import json_text
 
 # The version of each command's own fields; within one, fields are only added.
 VERSIONS = {"port": 2, "parity": 2, "preflight": 2, "doctor": 2}
@@ -31,7 +31,7 @@ def envelope(
 
 
 def as_text(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(document, indent=2, allow_nan=False) + "\n"
 
 
 def failure(command: str, code: int, what: str, where: str = "", next_step: str = "") -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from migrate.printable import printable
+
 
 class RequestError(Exception):
     """A request that cannot be carried out: one message on the command line, and exit code 2."""
@@ -13,7 +15,8 @@ class RequestError(Exception):
         self.next_step = next_step
 
     def __str__(self) -> str:
-        located = f"{self.where}: {self.what}" if self.where else self.what
+        # A line break in a file's name must not look like another message.
+        located = f"{printable(self.where, '')}: {self.what}" if self.where else self.what
         return f"{located}\n  {self.next_step}" if self.next_step else located
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 # Control characters (escape sequences begin with one), lone surrogates (bytes of a file name that
 # are no text), and the characters that reorder or hide what is around them.
@@ -17,6 +19,17 @@ def printable(text: str, keep: str = "\n\t") -> str:
     if text.isprintable():
         return text
     return _UNSAFE.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
+
+
+def json_text(value: Any, **options: Any) -> str:
+    """As JSON that a terminal may show: the same characters are written as JSON's own escapes."""
+    text = json.dumps(value, ensure_ascii=False, **options)
+    return text if text.isprintable() else _UNSAFE.sub(_json_escape, text)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    # Line breaks between the fields are the layout's; within a text they are escapes already.
+    return match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1]
 
 
 def _escape(character: str) -> str:

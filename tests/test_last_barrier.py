@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import signal
 import subprocess
@@ -14,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from migrate import cli
-from migrate.errors import describe
+from migrate.errors import RequestError, describe
 from migrate.findings import make_finding
-from migrate.printable import printable
+from migrate.printable import json_text, printable
 
 
 class Unspeakable(Exception):
@@ -98,17 +99,38 @@ def test_unsafe_characters_are_shown_as_escapes() -> None:
     ],
 )
 def test_file_names_cannot_write_to_the_terminal(
-    tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    command: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source = "import torch\nx = torch.fx.symbolic_trace(None)\n"
-    for name in ("evil\x1b]0;owned\x07\x1b[2J.py", os.fsdecode(b"raw\xff.py"), "line\nbreak.py"):
-        (tmp_path / name).write_text(source)
-    (tmp_path / "bad\x1b[31m.py").write_text("x = = \x1b[31m 1\n")
-    cli.main([command[0], str(tmp_path), *command[1:]])
-    captured = capsys.readouterr()
-    for text in (captured.out, captured.err):
-        assert "\x1b" not in text and "\x07" not in text
-        text.encode()
+    folder = tmp_path / "tree"
+    folder.mkdir()
+    odd = ["evil\x1b]0;owned\x07\x1b[2J.py", os.fsdecode(b"raw\xff.py"), "line\nforged.py: 1.py"]
+    for name in (*odd, "c1\x9b31m.py", "bidi\u202eyp.exe.py", "isolate\u2066.py", "back\x08.py"):
+        (folder / name).write_text(source)
+    (folder / "bad\x1b[31m.py").write_text("x = = \x1b[31m 1\n")
+    monkeypatch.chdir(tmp_path)
+    for path in (str(folder), "tree"):
+        assert cli.main([command[0], path, *command[1:]]) == 1
+        captured = capsys.readouterr()
+        for text in (captured.out, captured.err):
+            assert set("\x1b\x07\x08\x9b\u202e\u2066").isdisjoint(text)
+            assert not any(line.startswith("forged.py") for line in text.splitlines())
+            text.encode()
+
+
+def test_json_holds_every_character_all_the_same() -> None:
+    odd = {"a\x1b\x9b": ["\u202e\U000e0041\udcff\u2028", "one\ntwo\t é 中文 🙂"]}
+    for options in ({}, {"indent": 2}):
+        text = json_text(odd, **options)
+        assert json.loads(text) == odd
+        assert "中文 🙂" in text and printable(text, "\n") == text
+
+
+def test_a_line_break_in_a_place_is_no_second_message() -> None:
+    assert str(RequestError("no such file", where="a\nb.py")) == "a\\x0ab.py: no such file"
 
 
 def test_a_message_that_is_too_long_or_cannot_be_read() -> None:

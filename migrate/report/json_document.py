@@ -10,6 +10,7 @@ from migrate.analyze.groups import GROUPS
 from migrate.analyze.model import LEVELS, Analysis, Operator, Place
 from migrate.envelope import envelope
 from migrate.findings import Finding
+from migrate.printable import json_text
 from migrate.report import words
 from migrate.table.entry import VERSIONS
 
@@ -22,8 +23,8 @@ def render(analysis: Analysis) -> str:
 
 def _lines(value: Any) -> str:
     if not isinstance(value, list) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    rows = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in value)
+        return json_text(value)
+    rows = ",\n".join(f"    {json_text(row)}" for row in value)
     return f"[\n{rows}\n  ]"
 
 

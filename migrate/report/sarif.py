@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,14 @@ from urllib.parse import quote
 from migrate import __version__
 from migrate.analyze.model import Action, Analysis, Place
 from migrate.findings import CODES, Finding
+from migrate.printable import json_text
 from migrate.report import words
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def render(analysis: Analysis) -> str:
-    return json.dumps(document(analysis), indent=2, ensure_ascii=False) + "\n"
+    return json_text(document(analysis), indent=2) + "\n"
 
 
 def document(analysis: Analysis) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _location(place: Place) -> dict[str, Any]:
 def _artifact(path: str) -> dict[str, Any]:
     if os.path.isabs(path):
         return {"uri": Path(path).as_uri()}
-    return {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": "SRCROOT"}
+    return {"uri": quote(os.fsencode(path.replace(os.sep, "/"))), "uriBaseId": "SRCROOT"}
 
 
 def _notification(finding: Finding, index: dict[str, int]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ it come and go, and is new again when its own line changes.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from pathlib import Path
 from migrate.errors import RequestError
 from migrate.files.atomic import write_text
 from migrate.files.plain import read_json
+from migrate.printable import json_text
 
 SCHEMA, VERSION = "ms-migrate/baseline", 1
 Key = tuple[str, str, str]  # path relative to the file, code, text of the line
@@ -68,7 +68,7 @@ def write(path: Path, found: Iterable[tuple[Path, str, str]]) -> int:
         {"path": where, "code": code, "line": line, "count": count}
         for (where, code, line), count in sorted(counted.items())
     ]
-    listed = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in rows)
+    listed = ",\n".join(f"    {json_text(row)}" for row in rows)
     head = f'{{\n  "schema": "{SCHEMA}",\n  "version": {VERSION},\n  "findings": ['
     write_text(path, f"{head}\n{listed}\n  ]\n}}\n" if rows else f"{head}]\n}}\n")
     return sum(counted.values())

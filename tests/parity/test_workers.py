@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -33,6 +32,35 @@ def hang(image):
 def leave_children(image):
     subprocess.Popen(["sleep", "600"], start_new_session=True)
     return np.ones(2)
+
+def daemon():
+    # Leaves parent, group and session, and takes no environment along.
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            note = os.path.join(os.path.dirname(os.path.abspath(__file__)), "daemon")
+            with open(note + ".part", "w") as file:
+                file.write(str(os.getpid()))
+            os.rename(note + ".part", note)
+            os.execve("/bin/sleep", ["sleep", "600"], {})
+        os._exit(0)
+    os.wait()
+
+def daemon_and_return(image):
+    daemon()
+    return np.ones(2)
+
+def daemon_and_hang(image):
+    daemon()
+    time.sleep(600)
+
+def daemon_and_crash(image):
+    daemon()
+    os.abort()
+
+def daemon_and_leave(image):
+    daemon()
+    os._exit(0)
 
 def fork_on(image):
     for _ in range(3):
@@ -102,7 +130,7 @@ def failure(begun: worker.Worker) -> str:
 def test_children_do_not_survive_the_time_limit(start) -> None:
     begun = start("hang", timeout=3.0)
     end = time.monotonic() + 2.5
-    while len(list(family.members(begun.token))) < 4 and time.monotonic() < end:
+    while len(list(family.members(begun.token))) < 5 and time.monotonic() < end:
         assert not begun.poll()
         time.sleep(0.05)
     assert "did not finish within 3 s" in failure(begun)
@@ -113,11 +141,36 @@ def test_children_do_not_survive_the_end_of_the_job(start, tmp_path: Path) -> No
     assert record.read_info(tmp_path / "step", "run")["mode"] == "data"
 
 
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("return", ""),
+        ("hang", "did not finish within 3 s"),
+        ("crash", "was ended by SIGABRT"),
+        ("leave", "ended without a result (exit code 0)"),
+    ],
+)
+def test_daemons_without_a_trace_end_with_the_job(start, tmp_path: Path, how, said) -> None:
+    begun = start(f"daemon_and_{how}", timeout=3.0 if how == "hang" else 30.0)
+    if said:
+        assert said in failure(begun)
+    else:
+        worker.finish([begun])
+    _gone(int((tmp_path / "daemon").read_text()))
+
+
+def _gone(pid: int) -> None:
+    end = time.monotonic() + 10
+    while not family._is_zombie(pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert family._is_zombie(pid)  # or not there at all
+
+
 def test_forks_that_run_on_write_no_second_record(start, tmp_path: Path) -> None:
     begun = start("fork_on")
     worker.finish([begun])
     (value,) = {float(v) for v in record.Tensors(tmp_path / "step/run.safetensors")["0"]}
-    assert value == begun.process.pid % 7 + 1.0
+    assert value == begun.job_pid % 7 + 1.0
     assert {path.name for path in (tmp_path / "step").iterdir()} == {
         "run.json",
         "run.safetensors",
@@ -161,7 +214,7 @@ def test_memory_is_limited(start) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_the_command(tmp_path: Path, number: signal.Signals) -> None:
-    """SIGTERM takes everything along; SIGKILL leaves no time, and the worker still goes."""
+    """SIGTERM takes everything along; SIGKILL leaves no time, and the supervisor does it."""
     (tmp_path / "code.py").write_text(CODE)
     command = """
         import sys, tempfile
@@ -173,31 +226,28 @@ def test_workers_end_with_the_command(tmp_path: Path, number: signal.Signals) ->
             job = {"action": "mindspore-data", "target": f"{top / 'code.py'}:hang",
                    "images": ["x"], "step": str(top / "step")}
             begun = worker.start("test", job, Path(folder))
-            (top / "token").write_text(f"{begun.token} {begun.process.pid}")
+            (top / "token").write_text(begun.token)
             worker.finish([begun])
     """
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(command), str(tmp_path)], stderr=subprocess.DEVNULL
     )
     end = time.monotonic() + 20
-    token, leader, alive = "", 0, 0
-    while alive < 4 and time.monotonic() < end:
+    token, alive = "", 0
+    while alive < 5 and time.monotonic() < end:
         time.sleep(0.1)
         if (tmp_path / "token").exists() and (words := (tmp_path / "token").read_text().split()):
-            token, leader = words[0], int(words[1])
+            token = words[0]
             alive = len(list(family.members(token)))
-    assert alive >= 4
+    assert alive >= 5
     process.send_signal(number)
     process.wait(timeout=20)
     end = time.monotonic() + 5
-    while os.path.exists(f"/proc/{leader}") and time.monotonic() < end:
+    while list(family.members(token)) and time.monotonic() < end:
         time.sleep(0.05)
-    left = list(family.members(token))
-    assert leader not in left
+    assert list(family.members(token)) == []
     if number == signal.SIGTERM:
-        assert left == []
         assert {path.name for path in tmp_path.iterdir()} <= {"code.py", "token", "__pycache__"}
-    family.end_family(leader, token, reaped=True)
 
 
 def test_the_share_that_is_done_grows_from_stage_to_stage() -> None:

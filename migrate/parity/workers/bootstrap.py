@@ -2,25 +2,10 @@
 installed there.
 """
 
-import ctypes
 import importlib.util
 import json
 import os
-import signal
 import sys
-
-
-def end_with_parent() -> None:
-    """Ask the system to end this process when the one that started it ends, however that ends."""
-    parent = os.environ.get("MS_MIGRATE_PARENT", "")
-    if not sys.platform.startswith("linux") or not parent.isdigit():
-        return
-    try:
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    except (OSError, AttributeError):
-        return
-    if os.getppid() != int(parent):  # it ended before it was asked
-        os._exit(1)
 
 
 def find_this_package() -> None:
@@ -64,8 +49,10 @@ def leave_word(job_path: str, names: "list[str]") -> None:
 
 
 if __name__ == "__main__":
-    end_with_parent()
     find_this_package()
+    from migrate.parity.workers.supervisor import run_below
+
+    run_below()
     lacking = missing(sys.argv[1])
     if lacking:
         leave_word(sys.argv[1], lacking)

@@ -1,7 +1,8 @@
 """A worker and every process that it starts: watched, limited and ended together.
 
 User code may fork, start subprocesses, or detach them into sessions of their own. The processes of
-a worker are told by its process group and by a token in the environment that all of them inherit.
+a worker are those below its supervisor, those of its process group, and those with a token in the
+environment, which is inherited.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ _ROUNDS = 20  # a process that forks while its family is ended is met again
 
 
 def end_family(leader: int, token: str, *, reaped: bool) -> None:
-    """Kill a worker's process group, and whatever of it has left the group."""
+    """Kill what is below a worker's supervisor, its process group, and whatever has left both."""
+    if not reaped:
+        end_descendants(leader)
     for _ in range(_ROUNDS):
         # A number that was given to another process since is not our group's any more.
         if not reaped or not os.path.exists(f"/proc/{leader}"):
@@ -29,6 +32,37 @@ def end_family(leader: int, token: str, *, reaped: bool) -> None:
                 os.kill(pid, signal.SIGKILL)
         if not found:
             return
+
+
+def end_descendants(top: int) -> None:
+    """Kill every process below this one, which stays."""
+    for _ in range(_ROUNDS):
+        found = [pid for pid in descendants(top) if not _is_zombie(pid)]
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
+
+
+def descendants(top: int) -> list[int]:
+    """All processes below one, parents first."""
+    children: dict[int, list[int]] = {}
+    for pid in _processes():
+        with suppress(OSError, IndexError, ValueError):
+            words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            children.setdefault(int(words[1]), []).append(pid)
+    found = list(children.get(top, []))
+    for pid in found:  # grows while it is read
+        found += children.get(pid, [])
+    return found
+
+
+def first_child(pid: int) -> int:
+    """The oldest child of a process; 0 where there is none, or it is not told."""
+    with suppress(OSError, IndexError, ValueError):
+        return int(Path(f"/proc/{pid}/task/{pid}/children").read_bytes().split()[0])
+    return 0
 
 
 def members(token: str) -> Iterator[int]:

@@ -42,6 +42,7 @@ class Worker:
     seconds: float = 0.0
     finished: bool = field(default=False)
     _weighed: float = 0.0
+    _job: int = 0
 
     def stage(self) -> str:
         try:
@@ -50,13 +51,20 @@ class Worker:
         except OSError:
             return "starting"
 
+    @property
+    def job_pid(self) -> int:
+        """The process that does the job: the first one below the supervisor, where there is one."""
+        if not self._job:
+            self._job = family.first_child(self.process.pid)
+        return self._job or self.process.pid
+
     def poll(self) -> bool:
         """True once the process has ended; one over its limits is ended here, with all that it
         started.
         """
         if self.finished:
             return True
-        self.peak_bytes = max(self.peak_bytes, family.resident_bytes(self.process.pid, "VmHWM:"))
+        self.peak_bytes = max(self.peak_bytes, family.resident_bytes(self.job_pid, "VmHWM:"))
         self.seconds = time.monotonic() - self.started
         if self.process.poll() is None:
             if self.seconds > self.timeout:
@@ -75,10 +83,11 @@ class Worker:
 
     def _check_memory(self) -> None:
         """The whole family counts, and is weighed every second."""
-        used = family.resident_bytes(self.process.pid)
+        used = family.resident_bytes(self.job_pid)
         if self.seconds - self._weighed > 1.0:
             self._weighed = self.seconds
-            used = sum(family.resident_bytes(pid) for pid in family.members(self.token))
+            everyone = {*family.members(self.token), *family.descendants(self.process.pid)}
+            used = sum(map(family.resident_bytes, everyone))
         if used > (limit := memory_limit()):
             self.stop()
             raise WorkerError(
