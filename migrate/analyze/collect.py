@@ -92,6 +92,7 @@ class Analyser:
         if resolution.scope is not None:
             tree = resolution.scope.tree
             report.signs += packages.find(tree, source, self._resolver.modules, placer)
+            report.signs += packages.find_in_text(resolution.scope, self._resolver.modules, placer)
             report.signs += inplace.find(tree, usages, types, self._table, placer)
             if self._options.graph:
                 report.signs += graph_limits.find(resolution.scope, types, placer, text)

@@ -27,6 +27,7 @@ GROUPS = {
     "profiler": "profiling",
     "random": "random numbers",
     "package": "packages built on torch",
+    "text": "torch in text",
 }
 
 # For APIs that the table does not list, or lists without a group: their place in torch says it.

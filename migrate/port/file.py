@@ -25,6 +25,7 @@ from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import FileResolution, Resolver
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import ModuleScope
+from migrate.resolve.torch_in_text import texts_naming_torch
 from migrate.resolve.usage import Usage
 from migrate.rewrite.calls.shown_types import shows_layers, shows_tensors
 from migrate.rewrite.names.import_findings import import_findings
@@ -234,6 +235,8 @@ def _is_touched(resolution: FileResolution, roots: Collection[str]) -> bool:
     """
     assert resolution.scope is not None
     if resolution.usages or any(class_is_module(cls) for cls in resolution.scope.classes):
+        return True
+    if any(texts_naming_torch(resolution.scope, roots)):
         return True
     return _imports_any(resolution.scope.tree, roots)
 

@@ -12,6 +12,10 @@ from migrate.project.import_lines import imports_in
 from migrate.project.text import ReadProblem, decode, read_bytes
 
 _DECLARED = re.compile(rb"(?:\xef\xbb\xbf)?(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*coding[:=]")
+# Text that is run, or a name that is put together and then loaded: whoever parses the file tells.
+_RUN = re.compile(rb"\b(?:exec|eval)\s*\(\s*[rRbBuUfF]*['\"]")
+_LOADED = re.compile(rb"__import__|import_module|\bmodules\b")
+_PIECE = re.compile(rb"""["'](?:t|to|tor|torc)["']|\\(?:x74|u0074|164)""")
 _QUOTED = re.compile(rb"""["']torch(?:vision|audio)?["'.]""")
 
 
@@ -80,9 +84,15 @@ def _scan(path: str) -> Scan:
         readable=True,
         names_main=b"__main__" in data,
         mentions_torch=mentions,
-        quotes_torch=mentions and _QUOTED.search(data) is not None,
+        quotes_torch=_quotes_torch(data, mentions),
         named=imports_in(data),
     )
+
+
+def _quotes_torch(data: bytes, mentions: bool) -> bool:
+    if mentions and (_QUOTED.search(data) or _RUN.search(data)):
+        return True
+    return _LOADED.search(data) is not None and _PIECE.search(data) is not None
 
 
 def _members(folder: str) -> frozenset[str]:

@@ -53,7 +53,9 @@ def read(path: Path) -> tuple[dict[str, Blob], dict[str, str]]:
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
-        found = deserialize(path.read_bytes())
+        raw = path.read_bytes()
+        found = deserialize(raw)
+        _refuse_twice(raw)
     except (SafetensorError, OSError, ValueError, OverflowError) as error:
         raise RequestError(
             f"is not a whole safetensors file ({describe(error)})",
@@ -70,6 +72,17 @@ def read(path: Path) -> tuple[dict[str, Blob], dict[str, str]]:
             )
         blobs[name] = Blob(entry["dtype"], tuple(entry["shape"]), entry["data"])
     return blobs, metadata
+
+
+def _refuse_twice(raw: bytes) -> None:
+    """The library takes the last of two tensors with one name; which one was meant is not known."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(named := dict(pairs)) < len(pairs):
+            raise ValueError("a name stands twice in its header")
+        return named
+
+    json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")], object_pairs_hook=once)
 
 
 def write(path: Path, blobs: Mapping[str, Blob], metadata: Mapping[str, str] | None = None) -> None:

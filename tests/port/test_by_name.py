@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
+
+from migrate import cli
 
 HEAD = "import importlib\nimport torch\nfrom torch import nn, optim\n\n\n"
 
@@ -155,3 +160,47 @@ def test_text_that_is_called_as_a_layer_is_reported(port) -> None:
     text = "import torch.nn as nn\n\n\ndef build(m, args):\n" + body + "\n\nrelu = nn.ReLU()\n"
     assert codes(port(text)) == ["MS317"]
     assert codes(port(text.replace("return m(*args)", "return m"))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'm = __import__("torch")\nx = m.ones(1)\n',
+        'import importlib\nm = importlib.import_module("torch")\nx = m.ones(1)\n',
+        'from importlib import import_module as load\nm = load("torch.nn")\nx = m.ReLU()\n',
+        'm = __import__("tor" "ch")\nx = m.ones(1)\n',
+        'm = __import__("tor" + "ch")\nx = m.ones(1)\n',
+        'm = __import__("\\x74orch")\nx = m.ones(1)\n',
+        'm = __import__(f"torch")\nx = m.ones(1)\n',
+        'import sys\nx = sys.modules["torch"].ones(1)\n',
+        'from sys import modules\nx = modules.get("torch").ones(1)\n',
+        'exec("import torch\\nx = torch.ones(1)")\n',
+        'exec("""\nimport os; from torch import nn\n""")\n',
+        'x = eval("torch.ones(1)")\n',
+    ],
+)
+def test_torch_that_no_import_shows_is_no_silence(text: str, tmp_path: Path, capsys) -> None:
+    """Such files had nothing to do with torch, and the exit code was 0."""
+    (tmp_path / "a.py").write_text(text)
+    assert cli.main(["analyze", str(tmp_path / "a.py"), "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [row["code"] for row in found["actions"]] == ["MS317"]
+    assert cli.main(["port", str(tmp_path / "a.py"), "-o", str(tmp_path / "out")]) == 1
+    assert "# ms-migrate: MS317" in (tmp_path / "out/a.py").read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'm = __import__("numpy")\n',
+        'import sys\nx = sys.modules["t"]\n',
+        'x = {"t": 1}["t"]\nmodules = {"torches": 1}\ny = modules["torches"]\n',
+        'exec("print(1)")  # not torch\n',
+        'import importlib\nm = importlib.import_module("t" + name)\n',
+    ],
+)
+def test_other_text_is_no_finding(text: str, tmp_path: Path, capsys) -> None:
+    (tmp_path / "a.py").write_text(text)
+    assert cli.main(["analyze", str(tmp_path / "a.py")]) == 0
+    assert cli.main(["port", str(tmp_path / "a.py"), "-o", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out/a.py").read_text() == text

@@ -81,6 +81,18 @@ MALFORMED = {
     "text": b"this is not a safetensors file at all",
     "a zip": b"PK\x03\x04" + bytes(60),
     "a pickle": b"\x80\x02}q\x00." + bytes(60),
+    "one name twice": packed(
+        b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},'
+        b'"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}'
+    ),
+    "one name twice, spelled apart": packed(
+        b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},'
+        b'"\\u0061":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}'
+    ),
+    "metadata twice": packed(
+        b'{"__metadata__":{"format":"pt"},"__metadata__":{"format":"ms"},'
+        b'"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+    ),
     "no tensors": packed({}, b""),
     "only metadata": packed({"__metadata__": {"format": "pt"}}, b""),
 }

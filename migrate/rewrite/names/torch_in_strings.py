@@ -9,11 +9,11 @@ import libcst as cst
 
 from migrate.pipeline import declare, flags
 from migrate.pipeline.refusal import Refusal
+from migrate.resolve.torch_in_text import described, texts_naming_torch
 from migrate.resolve.values import External
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 
-_RUNS_TEXT = frozenset({"eval", "exec", "import_module", "__import__"})
 _PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 
 
@@ -23,6 +23,7 @@ _PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
     needs=["usages"],
     examples=[
         flags("f = eval('nn.' + self.args)", "text is run that names torch"),
+        flags("m = importlib.import_module('torch')", "a module of torch is loaded by its name"),
         flags("name = 'torch.nn.Conv2d'", "names a torch API"),
     ],
 )
@@ -33,20 +34,41 @@ class TorchInStrings(NodePass):
         super().__init__(file)
         # Dotted names of APIs, in their order.
         self._texts: dict[str, list[ast.Constant]] | None = None
+        # Expressions that run text, or load by it, and what it says.
+        self._run: dict[ast.expr, tuple[str, str]] | None = None
 
     def leave_Call(self, original: cst.Call, updated: cst.BaseExpression) -> cst.BaseExpression:
         partner = self.partner(original)
-        if isinstance(partner, ast.Call) and _called(partner) in _RUNS_TEXT:
-            named = next(filter(self._names_torch, map(str, _texts_in(partner))), "")
-            if named:
-                reason = f"text is run that names torch: {named.strip()!r}"
-                step = "write out what it can be: {'ReLU': nn.ReLU, ...}[name]"
-                self.flag(partner, Refusal(reason, step, "MS317"))
-            elif self._makes_layers(partner):
-                reason = "the text decides what is called, and nn means MindSpore's in it now"
-                step = "look the text up first: {'nn.Upsample': nn.Upsample, ...}"
-                self.flag(partner, Refusal(reason, step, "MS317"))
+        if (
+            isinstance(partner, ast.Call)
+            and not self._flag_run(partner)
+            and self._makes_layers(partner)
+        ):
+            reason = "the text decides what is called, and nn means MindSpore's in it now"
+            step = "look the text up first: {'nn.Upsample': nn.Upsample, ...}"
+            self.flag(partner, Refusal(reason, step, "MS317"))
         return updated
+
+    def leave_Subscript(
+        self, original: cst.Subscript, updated: cst.BaseExpression
+    ) -> cst.BaseExpression:
+        partner = self.partner(original.value)  # the walk knows it, not the subscript
+        if isinstance(partner, ast.expr):
+            self._flag_run(partner)
+        return updated
+
+    def _flag_run(self, node: ast.expr) -> bool:
+        if self._run is None:
+            scope = self.context.resolution.scope
+            found = texts_naming_torch(scope, self.context.table.roots) if scope else ()
+            self._run = {
+                node.value if isinstance(node, ast.Subscript) else node: (how, named)
+                for node, how, named in found
+            }
+        if node not in self._run:
+            return False
+        self.flag(node, Refusal(*described(*self._run[node]), "MS317"))
+        return True
 
     def _makes_layers(self, call: ast.Call) -> bool:
         """`m = eval(m)`, then `m(*args)`, in a file that calls a part of torch by a short name."""
@@ -120,12 +142,3 @@ def _called(call: ast.Call) -> str:
     if isinstance(function, ast.Name):
         return function.id
     return function.attr if isinstance(function, ast.Attribute) else ""
-
-
-def _texts_in(call: ast.Call) -> list[str]:
-    nodes = [node for argument in call.args for node in ast.walk(argument)]
-    return [
-        node.value
-        for node in nodes
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
