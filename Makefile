@@ -114,8 +114,10 @@ mutation: $(STAMP) ## change five modules place by place: which changes does no 
 	@cd $(MUTATION)/copy && nice env PYTHONPATH=../tool $(abspath $(BIN))/python -m mutmut run
 	@$(BIN)/python -m tests.mutation $(MUTATION)/copy/mutants
 
-docs: $(STAMP) ## write the outputs that the READMEs show anew
-	@$(BIN)/python tests/test_readme.py
+docs: $(STAMP) ## write the outputs and numbers that the READMEs show, and the pages of the commands, anew
+	@$(BIN)/python -m tests.test_readme
+	@$(BIN)/python -m tests.docs.pages
+	@$(BIN)/python -m tests.test_explain
 
 limits: $(STAMP) ## run the reproducers of the limits of Graph mode, and write their page
 	@$(BIN)/python -m tests.limits.reproduce

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import measured
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 READMES = ("README.md", "README.zh-CN.md")
 # One command and its output; the output of doctor depends on the machine and is only refreshed.
@@ -49,8 +51,15 @@ def test_both_languages_show_the_same_commands() -> None:
     assert english == chinese
 
 
+@pytest.mark.parametrize("name", list(measured.PAGES))
+def test_every_shown_number_is_that_of_the_results(name: str) -> None:
+    shown = (CHECKOUT / name).read_text(encoding="utf-8")
+    assert shown == measured.renewed(name), "run `make docs`"
+
+
 def refresh() -> None:
-    """Run every command once and put its output into both files."""
+    """Run every command once and put its output, and the results' numbers, into the files."""
+    measured.write()
     printed: dict[str, str] = {}
     for name in READMES:
         path = CHECKOUT / name
