@@ -132,7 +132,7 @@ CLAIMS = (
             "{accepted} accepted on the device, {slow} on the AI CPU",
         ),
         (
-            "同样的各行在 MindSpore 昇腾后端上干跑（无需设备）",
+            "同样的各行在 MindSpore 昇腾后端上试运行（无需设备）",
             "{accepted} 行在设备上被接受，{slow} 行在 AI CPU 上执行",
         ),
         lambda: _found(
