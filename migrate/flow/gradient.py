@@ -313,11 +313,52 @@ def _cuts(node: ast.AST) -> bool:
 def _with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
     if _cuts(node):
         return []
+    if isinstance(node, ast.For | ast.AsyncFor):
+        return _looped(node, [(node.target, node.iter)])
+    if parts := getattr(node, "generators", None):
+        return _looped(node, [(part.target, part.iter) for part in parts])
+    if isinstance(node, ast.Call) and _name_of(node.func) in ("map", "filter") and node.args:
+        function, *given = node.args
+        if isinstance(function, ast.Lambda):
+            return [n for one in given for n in _with_gradient(one)] if _passes(function) else []
     own = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
     found = [node] if own and isinstance(node, ast.Name | ast.Attribute) else []
     if isinstance(node, ast.Name):
         return found
     return found + [n for child in ast.iter_child_nodes(node) for n in _with_gradient(child)]
+
+
+def _looped(
+    node: ast.AST, loops: list[tuple[ast.expr, ast.expr]]
+) -> list[ast.Name | ast.Attribute]:
+    """`[o.detach() for o in outs]` reads outs without a gradient."""
+    iterated = {part for _, sequence in loops for part in ast.walk(sequence)}
+    found = [n for child in ast.iter_child_nodes(node) for n in _parts_with_gradient(child)]
+    used = {n.id for n in found if isinstance(n, ast.Name) and n not in iterated}
+    cut = {
+        part
+        for target, sequence in loops
+        if not used & {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+        for part in ast.walk(sequence)
+    }
+    return [n for n in found if n not in cut]
+
+
+def _parts_with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
+    """Of a clause `for x in y if z`, which is no expression, the parts of it."""
+    if isinstance(node, ast.comprehension):
+        return [n for part in (node.iter, *node.ifs) for n in _with_gradient(part)]
+    return _with_gradient(node)
+
+
+def _passes(function: ast.Lambda) -> bool:
+    """`lambda o: o.detach()` lets no gradient through."""
+    own = {argument.arg for argument in function.args.args}
+    return any(isinstance(n, ast.Name) and n.id in own for n in _with_gradient(function.body))
+
+
+def _name_of(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _given(call: ast.Call, name: str, scope: ast.AST) -> ast.expr | None:

@@ -7,8 +7,16 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from migrate.flow.blocks import Home, own_calls, statements_below
+from migrate.flow.names import binds
 from migrate.resolve.members import is_module_value
-from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, ProjectFunction, options_of
+from migrate.resolve.values import (
+    UNKNOWN,
+    Instance,
+    ListOf,
+    ProjectClass,
+    ProjectFunction,
+    options_of,
+)
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
@@ -156,6 +164,26 @@ def _put_into_others(home: Home, flow: Flow) -> list[str]:
             for value in values
             if isinstance(value, ast.Call) and is_module_value(flow.symbols.type(value))
         ]
+    return found
+
+
+def models_behind(called: ast.expr, tree: ast.AST, flow: Flow) -> list[str]:
+    """What a call runs, in names that stand outside of `tree` too: `nets` and `*layers` for the
+    `net` of `[net(x) for net in nets]`.
+    """
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]
+    root = ast.unparse(root_of(called))
+    sequences = [n.iter for n in loops if root in binds(n.target)]
+    if not sequences:
+        return [ast.unparse(called)]
+    found = []
+    for part in (node for sequence in sequences for node in ast.walk(sequence)):
+        if isinstance(part, ast.Name | ast.Attribute) and is_path(part):
+            kind = flow.symbols.type(part)
+            if is_module_value(kind):
+                found.append(ast.unparse(part))
+            elif isinstance(kind, ListOf):
+                found.append(f"*{ast.unparse(part)}")
     return found
 
 

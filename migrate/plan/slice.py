@@ -77,18 +77,30 @@ class Slicer:
     def _chain(self, block: list[ast.stmt], at: int) -> list[int]:
         """Backwards from the loss: every statement that changes what is needed behind it."""
         needed = reads(self.backward.bare) - self._modules(self.backward.bare)
+        flowing = gradient_reads(self.backward.bare)
         chain: list[int] = []
         for index in range(at - 1, -1, -1):
             statement = block[index]
             if statement in self.special or isinstance(statement, ast.FunctionDef | ast.ClassDef):
                 continue
-            if statement in self.freed:
-                needed -= self.changes(statement)
-            elif self.changes(statement) & needed:
+            changed = self.changes(statement)
+            if statement in self.freed and not self._is_alive(statement, flowing):
+                needed -= changed
+            elif changed & needed:
                 chain.append(index)
+                flowing |= gradient_reads(statement) if changed & flowing else set()
                 needed -= surely_binds(self.flow, statement)  # its old value does not matter
                 needed |= set(region_inputs(self.flow, [statement])) - self._modules(statement)
         return chain[::-1]
+
+    def _is_alive(self, statement: ast.stmt, flowing: set[str]) -> bool:
+        """Whether the loss takes a gradient through the statement: torch would raise if an earlier
+        backward pass had dropped its graph, so that pass did not go through it.
+        """
+        carried = self.changes(statement) & flowing
+        if not carried or without_gradient(statement, self.context.flow):
+            return False
+        return may_use_parameters(statement, self.context.flow)
 
     def _with_parameters(self, block: list[ast.stmt], chain: list[int]) -> set[int]:
         """Forwards: what uses parameters, and what uses that."""

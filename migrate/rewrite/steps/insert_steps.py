@@ -10,6 +10,7 @@ from typing import Any
 
 import libcst as cst
 
+from migrate.flow.models import models_behind
 from migrate.pipeline import becomes, declare
 from migrate.plan.training_step import TrainingStep
 from migrate.rewrite.calls.call_sites import CallSites
@@ -212,8 +213,10 @@ class InsertSteps(NodePass):
         """`fake = generator(z)`, detached in one step and differentiated in the next: here its
         value is enough, and the running statistics are the next one's to change.
         """
-        calls = [n.func for n in ast.walk(partner or ast.Pass()) if isinstance(n, ast.Call)]
-        models = [ast.unparse(f) for f in calls if self.context.usage(f) is None]
+        tree = partner or ast.Pass()
+        calls = [n.func for n in ast.walk(tree) if isinstance(n, ast.Call)]
+        called = [f for f in calls if self.context.usage(f) is None]
+        models = [name for f in called for name in models_behind(f, tree, self.context.flow)]
         if not models:
             return statements
         keep = self.spelling.name("helpers.preserve_running_stats")

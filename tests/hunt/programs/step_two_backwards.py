@@ -265,3 +265,69 @@ def run():
         opt.step()  # and no zero_grad()
         saliency(other, data(2, 3, seed=i), apart)
     return net, other
+
+# %% [2, 14] outputs of several networks, detached one by one for the first loss
+def run():
+    g = nn.ModuleList([fill(nn.Linear(2, 2), s) for s in range(2)])
+    d = fill(nn.Linear(4, 1), 9)
+    og, od = torch.optim.SGD(g.parameters(), lr=0.1), torch.optim.SGD(d.parameters(), lr=0.1)
+    log = []
+    for i in range(3):
+        z = data(3, 2, seed=i)
+        outs = [n(z) for n in g]
+        od.zero_grad()
+        dl = d(torch.cat([o.detach() for o in outs], 1)).mean()
+        dl.backward()
+        od.step()
+        og.zero_grad()
+        gl = -d(torch.cat(outs, 1)).mean()
+        gl.backward()
+        og.step()
+        log.append((dl.item(), gl.item()))
+    return log, g, d
+
+# %% [2, 14] a loop detaches what the second loss trains
+def run():
+    a, b = fill(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))), fill(nn.Linear(2, 3), 4)
+    nets = [a, b]
+    critic = fill(nn.Linear(3, 1), 9)
+    params = [p for n in nets for p in n.parameters()]
+    o1, o2 = torch.optim.SGD(critic.parameters(), lr=0.1), torch.optim.Adam(params, lr=0.05)
+    log = []
+    for i in range(3):
+        z = data(4, 2, seed=i)
+        outs = []
+        for net in nets:
+            outs.append(net(z))
+        score = 0
+        for o in outs:
+            score = score + critic(o.detach()).mean()
+        o1.zero_grad()
+        score.backward()
+        o1.step()
+        o2.zero_grad()
+        fool = -sum(critic(o).mean() for o in outs)
+        fool.backward()
+        o2.step()
+        log.append((score.item(), fool.item()))
+    return log, a, b, critic
+
+# %% [2, 14] detached through map
+def run():
+    enc, probe, head = fill(nn.Linear(3, 4)), fill(nn.Linear(8, 2), 5), fill(nn.Linear(8, 2), 6)
+    op = torch.optim.SGD(probe.parameters(), lr=0.2)
+    oe = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.2)
+    log = []
+    for i in range(3):
+        feats = (enc(data(4, 3, seed=i)), enc(data(4, 3, seed=i + 7)))
+        y = labels(4, 2, seed=i)
+        pl = F.cross_entropy(probe(torch.cat(tuple(map(lambda f: f.detach(), feats)), dim=1)), y)
+        op.zero_grad()
+        pl.backward()
+        op.step()
+        el = F.cross_entropy(head(torch.cat(feats, dim=1)), y)
+        oe.zero_grad()
+        el.backward()
+        oe.step()
+        log.append((pl.item(), el.item()))
+    return log, enc, probe, head
