@@ -12,19 +12,17 @@ import math
 import mindspore
 import numpy as np
 import os
-import re
 import tempfile
 import types
 import warnings
-import weakref
 from PIL import Image
 from collections import OrderedDict
 from collections.abc import MutableMapping
 from functools import partial
-from mindspore import Parameter, ParameterTuple, Tensor, communication, nn, ops
+from mindspore import Parameter, Tensor, communication, nn, ops
 from mindspore._c_expression import run_backward
 from mindspore._c_expression.amp import AmpLevel, create_amp_strategy, pop_amp_strategy, push_amp_strategy
-from mindspore.common.recompute import _no_grad, _pynative_executor
+from mindspore.common.recompute import _pynative_executor
 from mindspore.dataset import dataloader, vision
 from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
@@ -211,30 +209,6 @@ def _with_arrays(sample):
     return sample
 
 
-class _Stream(dataloader.IterableDataset):
-    """A dataset that is read from front to back, begun where it is read: in a worker, if there are
-    any. MindSpore's loader begins in the main process, too, where no worker could be told apart.
-    """
-
-    def __init__(self, dataset):
-        self.__dict__["dataset"] = dataset
-
-    def __iter__(self):
-        yield from self.dataset
-
-    def __len__(self):
-        return len(self.dataset)
-
-    def __getattr__(self, name):
-        return getattr(self.__dict__["dataset"], name)
-
-    def __setattr__(self, name, value):
-        setattr(self.dataset, name, value)
-
-    def __reduce__(self):
-        return _Stream, (self.dataset,)
-
-
 class DataLoader(dataloader.DataLoader):
     """MindSpore's loader and its worker processes; the order of samples and the seeds of workers
     are drawn when an epoch begins, so that a seed set before counts, as torch's does.
@@ -254,14 +228,13 @@ class DataLoader(dataloader.DataLoader):
         pin_memory_device="",
         **options,
     ):
-        streamed = isinstance(dataset, IterableDataset)
         shuffle = None if shuffle is None else bool(shuffle)
-        if shuffle and not streamed and sampler is None and batch_sampler is None:
+        if shuffle and sampler is None and batch_sampler is None:
             shuffle, sampler = None, RandomSampler(dataset, generator=generator)
         if collate_fn is None:
             alone = batch_size is None and batch_sampler is None
             collate_fn = default_convert if alone else default_collate
-        source = _Stream(dataset) if streamed else dataset
+        source = dataset
         order = shuffle, sampler, batch_sampler
         super().__init__(source, batch_size, *order, num_workers, collate_fn, *args, **options)
         self.drawn_from = generator
@@ -284,10 +257,10 @@ class DataLoader(dataloader.DataLoader):
 class RandomSampler(Sampler):
     """All indices in random order, or num_samples of them."""
 
-    def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
+    def __init__(self, data_source, generator=None):
         self.data_source = data_source
-        self.replacement = replacement
-        self.num_samples = num_samples or len(data_source)
+        self.replacement = False
+        self.num_samples = len(data_source)
         self.generator = generator
 
     def __iter__(self):
@@ -314,13 +287,6 @@ class Dataset:
 
     def __add__(self, other):
         return ConcatDataset([self, other])
-
-
-class IterableDataset(Dataset):
-    """Base of datasets that can only be read from front to back."""
-
-    def __add__(self, other):
-        return ChainDataset([self, other])
 
 
 class Subset(Dataset):
@@ -353,19 +319,6 @@ class ConcatDataset(Dataset):
 
     def __len__(self):
         return self.cumulative_sizes[-1]
-
-
-class ChainDataset(IterableDataset):
-    """Several iterable datasets one after the other."""
-
-    def __init__(self, datasets):
-        self.datasets = datasets
-
-    def __iter__(self):
-        return itertools.chain.from_iterable(self.datasets)
-
-    def __len__(self):
-        return sum(len(one) for one in self.datasets)
 
 
 class Compose:
@@ -454,8 +407,8 @@ class ToDtype:
 class ToPILImage:
     """A CHW Tensor, CHW float array or HWC uint8 array as a PIL image."""
 
-    def __init__(self, mode=None):
-        self.mode = mode
+    def __init__(self):
+        self.mode = None
 
     def __call__(self, pic):
         array = pic.asnumpy() if isinstance(pic, Tensor) else np.asarray(pic)
@@ -549,23 +502,15 @@ def _ends_with(path, extensions):
 class ImageFolder(DatasetFolder):
     """DatasetFolder of image files."""
 
-    def __init__(
-        self,
-        root,
-        transform=None,
-        target_transform=None,
-        loader=default_loader,
-        is_valid_file=None,
-        allow_empty=False,
-    ):
+    def __init__(self, root, transform=None, loader=default_loader):
         super().__init__(
             root,
             loader,
             IMG_EXTENSIONS,
             transform=transform,
-            target_transform=target_transform,
-            is_valid_file=is_valid_file,
-            allow_empty=allow_empty,
+            target_transform=None,
+            is_valid_file=None,
+            allow_empty=False,
         )
         self.imgs = self.samples
 
@@ -599,14 +544,6 @@ class device(str):
         elif kind == "cpu":
             name, index = "CPU", None
         return str.__new__(cls, name if index is None else f"{name}:{index}")
-
-    @property
-    def type(self):
-        return device_type(self)
-
-    @property
-    def index(self):
-        return device_index(self)
 
     def __eq__(self, other):
         if not isinstance(other, str):
@@ -669,7 +606,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     return values, indices.astype(mindspore.int64)
 
 
-def scatter(input, dim, index, src, reduce=None):
+def scatter(input, dim, index, src):
     """torch's scatter: src may be a number, or a tensor larger than index."""
     shape, number = input.shape, isinstance(src, (int, float, bool))
     if input.ndim == 0:
@@ -682,12 +619,7 @@ def scatter(input, dim, index, src, reduce=None):
         for size in index.shape:
             place += (slice(0, size),)
         src = src[place]
-    if reduce is None:
-        result = ops.tensor_scatter_elements(input, index, src, axis=dim)
-    elif reduce == "add":
-        result = ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="add")
-    else:
-        result = ops.tensor_scatter_elements(input, index, src, axis=dim, reduction="mul")
+    result = ops.tensor_scatter_elements(input, index, src, axis=dim)
     return result.reshape(shape)
 
 
@@ -723,6 +655,8 @@ def _max_windows(input, kernel, stride, padding, ceil_mode):
     """Max pooling of a batch over two axes. Padded with -inf first: MindSpore's own padded pooling
     runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
     """
+    if input.dtype not in _POOLED:
+        return ops.max_pool2d(input, kernel, stride, padding, ceil_mode=ceil_mode)
     pads = ()
     for axis in (1, 0):
         size = input.shape[2 + axis] + 2 * padding[axis]
@@ -771,10 +705,11 @@ def max_pool2d(
     kernel = _pool_sizes(kernel_size, 2)
     strides = _pool_stride(stride, kernel, 2)
     pads = _pool_sizes(padding, 2)
-    spread = _pool_sizes(dilation, 2)
     batch = _with_batch(input, 2)
-    if spread == (1, 1) and not return_indices and input.dtype in _POOLED:
+    dense = dilation == 1 or _pool_sizes(dilation, 2) == (1, 1)
+    if dense and not return_indices:
         return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input, 2)
+    spread = _pool_sizes(dilation, 2)
     output, indices = _max_positions(batch, kernel, strides, pads, spread, ceil_mode)
     output = _without_batch(output, input, 2)
     if return_indices:
@@ -787,38 +722,6 @@ def of_helpers(value):
     home = value.__module__ or ""
     module = home.rpartition(".")[2]
     return module in ("ms_migrate_helpers", "ms_migrate_runtime") or home.startswith("migrate.emit")
-
-
-class _Prefixed:
-    """A container that knows its own name in the model, for the names of Cells that come later."""
-
-    def update_parameters_name(self, prefix="", recurse=True):
-        super().update_parameters_name(prefix, recurse)
-        self.name_prefix = prefix
-
-    def append(self, cell):
-        super().append(cell)
-        self._name_after_me(str(len(self) - 1), cell)
-
-    def insert_child_to_cell(self, child_name, child_cell):
-        super().insert_child_to_cell(child_name, child_cell)
-        self._name_after_me(child_name, child_cell)
-
-    def _name_after_me(self, name, cell):
-        if getattr(self, "name_prefix", ""):
-            cell.update_parameters_name(f"{self.name_prefix}{name}.")
-
-
-class Sequential(_Prefixed, nn.SequentialCell):
-    """nn.SequentialCell to derive from: Cells that become attributes run too, in their order."""
-
-    def __setattr__(self, name, value):
-        is_new = isinstance(value, nn.Cell) and name not in self._cells
-        super().__setattr__(name, value)
-        if isinstance(value, nn.Cell):
-            if is_new:
-                self._is_dynamic_name.append(False)
-            self.cell_list = list(self._cells.values())
 
 
 class GlobalAvgPool2d(nn.AdaptiveAvgPool2d):
@@ -835,16 +738,8 @@ class GlobalAvgPool2d(nn.AdaptiveAvgPool2d):
 class CrossEntropyLoss(nn.CrossEntropyLoss):
     """nn.CrossEntropyLoss for class indices of any integer type, or class probabilities."""
 
-    def __init__(
-        self,
-        weight=None,
-        size_average=None,
-        ignore_index=-100,
-        reduce=None,
-        reduction="mean",
-        label_smoothing=0.0,
-    ):
-        super().__init__(weight, ignore_index, reduction, label_smoothing)
+    def __init__(self, ignore_index=-100):
+        super().__init__(None, ignore_index, "mean", 0.0)
 
     def construct(self, input, target):
         if target.ndim != input.ndim:
@@ -924,12 +819,6 @@ _NAMES_OF_NORMS = {
 }
 
 
-_RECURRENT = re.compile(r"(weight|bias)_(ih|hh|hr)_l(\d+)(_reverse)?")
-
-
-_KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-
-
 def in_torch_order(pairs):
     """By layer where MindSpore orders recurrent weights by kind, and running statistics last:
     programs count on the order as on the names.
@@ -940,12 +829,7 @@ def in_torch_order(pairs):
 
     def key(pair):
         path, _, local = pair[0].rpartition(".")
-        found = _RECURRENT.fullmatch(local)
-        inner = (0, False, 0)
-        if found:
-            kind, gate, layer, reverse = found.groups()
-            inner = (int(layer), bool(reverse), _KINDS.index(f"{kind}_{gate}"))
-        return first[path], _is_buffer(*pair), inner
+        return first[path], _is_buffer(*pair)
 
     return sorted(pairs, key=key)
 
@@ -1021,15 +905,15 @@ def _with_torch_names(module, pairs, prefix):
     return [(".".join(filter(None, (prefix, names[name]))), value) for name, value in pairs]
 
 
-def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
+def named_buffers(module):
     """torch's names and the buffers, the running statistics among them."""
     pairs = [
         (name, parameter)
-        for name, parameter in module.parameters_and_names(expand=recurse)
+        for name, parameter in module.parameters_and_names(expand=True)
         if _is_buffer(name, parameter) and not _is_absent(parameter)
     ]
-    pairs += module.named_buffers("", recurse, remove_duplicate)
-    yield from _with_torch_names(module, pairs, prefix)
+    pairs += module.named_buffers("", True, True)
+    yield from _with_torch_names(module, pairs, "")
 
 
 def answers_itself(module, method):
@@ -1076,13 +960,13 @@ def _pool_arguments(kernel_size, stride, pooled):
 class MaxPool2d(nn.MaxPool2d):
     """nn.MaxPool2d with torch's arguments."""
 
-    def __init__(
-        self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False
-    ):
+    def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__(**_pool_arguments(kernel_size, stride, {}))
         self.window, self.step = kernel_size, stride
-        self.edges, self.spread = padding, dilation
-        self.with_positions, self.rounded_up = return_indices, ceil_mode
+        self.edges = padding
+        self.spread = 1
+        self.with_positions = False
+        self.rounded_up = False
 
     def construct(self, x):
         return max_pool2d(
@@ -1153,10 +1037,6 @@ def with_unique_names(params):
     if isinstance(params, Tensor):
         raise TypeError("params of an optimizer must be a list of tensors or dicts, not a tensor")
     params = [{**one, "params": _listed(one)} if isinstance(one, dict) else one for one in params]
-    params = [
-        one if isinstance(one, dict) else as_parameter(one, f"tensor_{place}")
-        for place, one in enumerate(params)
-    ]
     flat = [p for one in params for p in (one["params"] if isinstance(one, dict) else [one])]
     owners = {}
     for parameter in flat:
@@ -1170,7 +1050,7 @@ def with_unique_names(params):
 def _listed(group):
     found = group["params"]
     found = [found] if isinstance(found, Tensor) else list(found)
-    return [as_parameter(one, f"tensor_{place}") for place, one in enumerate(found)]
+    return found
 
 
 class MappedOptimizer(optim.Optimizer):
@@ -1195,61 +1075,6 @@ class MappedOptimizer(optim.Optimizer):
         kinds[id(made)] = (name, init)
         return made
 
-    def numbers(self, name, values):
-        """A number for each parameter, as a Parameter: one value for all, or a list of them."""
-        values = values if isinstance(values, list) else [values] * len(self.parameters)
-        made = ParameterTuple(
-            Parameter(Tensor(value, mindspore.float32), name=f"{name}.{parameter.name}")
-            for parameter, value in zip(self.parameters, values, strict=True)
-        )
-        vars(self).setdefault("_moment_kinds", {})[id(made)] = (name, None)
-        return made
-
-    def add_param_group(self, param_group):
-        """One more group; its parameters have taken no step yet."""
-        if "hyper_map" not in vars(self):  # the groups that the optimizer is made with
-            return super().add_param_group(param_group)
-        taken = int(self.state_step.asnumpy())
-        size = len(self.parameters)
-        counts = vars(self).get("_steps_taken") or [taken] * size
-        groups = [{"params": list(self.parameters)}, param_group]
-        super().add_param_group(with_unique_names(groups)[1])
-        new = ParameterTuple(self.parameters[size:])
-        self.parameters = ParameterTuple(self.parameters)
-        kinds = vars(self).get("_moment_kinds", {})
-        for attribute, row in list(vars(self).items()):
-            if id(row) in kinds and len(row) == size:
-                name, init = kinds[id(row)]
-                more = (
-                    new.clone(prefix=name, init=init)
-                    if init is not None
-                    else self._first(name, new)
-                )
-                longer = ParameterTuple((*row, *more))
-                kinds[id(longer)] = (name, init)
-                setattr(self, attribute, longer)
-        if hasattr(self, "beta1s"):
-            beta = self.param_groups[-1]["betas"][0]
-            name = f"beta1_group_{len(self.beta1s)}"
-            self.beta1s.append(Parameter(Tensor(beta, mindspore.float32), name=name))
-        if taken or any(counts):
-            object.__setattr__(self, "_steps_taken", [*counts, *[0] * len(new)])
-        return None
-
-    def _first(self, name, parameters):
-        """The numbers that parameters of a new group begin with: a step size, or a product."""
-        value = float(self.lrs[-1]) if name == "eta" else 1.0
-        return [
-            Parameter(Tensor(value, mindspore.float32), name=f"{name}.{parameter.name}")
-            for parameter in parameters
-        ]
-
-    def zero_grad(self, set_to_none=True):
-        """Clear the gradients at the parameters."""
-        for parameter in self.parameters:
-            old = getattr(parameter, "grad", None)
-            parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
-
     def step(self, closure=None):
         """A step with the gradients at the parameters, for code that knows no type of this."""
         loss = None if closure is None else closure()
@@ -1258,9 +1083,7 @@ class MappedOptimizer(optim.Optimizer):
         return loss
 
     def __call__(self, gradients):
-        from_tensors(self.parameters)
         done = apply_to_reached(self, gradients, super().__call__)
-        to_tensors(self.parameters)
         return done
 
     def construct(self, gradients):
@@ -1307,29 +1130,14 @@ def _wide_sgd(settings, lr, momentum, param, grad, buffer, first):
 class SGD(MappedOptimizer):
     """Stochastic gradient descent with torch's momentum, dampening and weight decay."""
 
-    def __init__(
-        self,
-        params,
-        lr=0.001,
-        momentum=0,
-        dampening=0,
-        weight_decay=0,
-        nesterov=False,
-        *,
-        maximize=False,
-        foreach=None,
-        differentiable=False,
-        fused=None,
-    ):
-        if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+    def __init__(self, params, lr=0.001, momentum=0):
         defaults = {
             "lr": lr,
             "momentum": float(momentum),
-            "dampening": float(dampening),
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
+            "dampening": float(0),
+            "weight_decay": 0,
+            "nesterov": False,
+            "maximize": False,
         }
         super().__init__(params, defaults)
         self.momentum_buffer = self.moments("momentum_buffer")
@@ -1528,46 +1336,46 @@ _REDUCED = (mindspore.float32, mindspore.int32)  # what AllReduce takes on every
 _IN_NUMPY = {"sum": "sum", "max": "max", "min": "min", "prod": "prod", "avg": "mean"}
 
 
-def _gathered_bytes(data, group=None):
+def _gathered_bytes(data):
     """The bytes of every process, in the order of ranks; they may differ in length."""
     size = np.frombuffer(np.int64(len(data)).tobytes(), np.int32)
-    sizes = ops.AllGather(_world(group))(Tensor(size.copy())).asnumpy().view(np.int64)
+    sizes = ops.AllGather(_world(None))(Tensor(size.copy())).asnumpy().view(np.int64)
     padded = np.zeros((int(sizes.max()) + 3) // 4 * 4 or 4, np.uint8)
     padded[: len(data)] = np.frombuffer(data, np.uint8)
-    whole = ops.AllGather(_world(group))(Tensor(padded.view(np.int32))).asnumpy()
+    whole = ops.AllGather(_world(None))(Tensor(padded.view(np.int32))).asnumpy()
     parts = whole.view(np.uint8).reshape(len(sizes), -1)
     return [part[:length].tobytes() for part, length in zip(parts, sizes, strict=True)]
 
 
-def _gathered(tensor, group=None):
+def _gathered(tensor):
     """The tensors of every process as numpy arrays, of any type, exact."""
     array = tensor.asnumpy()
-    parts = _gathered_bytes(array.tobytes(), group)
+    parts = _gathered_bytes(array.tobytes())
     return [np.frombuffer(part, array.dtype).reshape(array.shape) for part in parts]
 
 
-def all_reduce(tensor, op=ops.ReduceOp.SUM, group=None, async_op=False):
+def all_reduce(tensor, op=ops.ReduceOp.SUM):
     """The sum (maximum, ...) of this tensor over all processes."""
     if not in_group():
         return tensor
     if op == ops.ReduceOp.SUM and tensor.dtype in _REDUCED:
         shape = tensor.shape
-        return ops.AllReduce(op, _world(group))(tensor.reshape(-1)).reshape(shape)
+        return ops.AllReduce(op, _world(None))(tensor.reshape(-1)).reshape(shape)
     # On CPU AllReduce only sums, and takes no float64, int64 or float16: reduce in every process.
-    every = np.stack(_gathered(tensor, group))
+    every = np.stack(_gathered(tensor))
     reduced = getattr(np, _IN_NUMPY[op])(every, axis=0)
     return Tensor(np.asarray(reduced, every.dtype), tensor.dtype)
 
 
-def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
+def broadcast(tensor, src=None):
     """The tensor of process src."""
     if not in_group():
         return tensor
-    root = src if group_src is None else group_src
+    root = src
     if tensor.dtype in _REDUCED:
         shape = tensor.shape
-        return ops.Broadcast(root, _world(group))((tensor.reshape(-1),))[0].reshape(shape)
-    return Tensor(_gathered(tensor, group)[root], tensor.dtype)
+        return ops.Broadcast(root, _world(None))((tensor.reshape(-1),))[0].reshape(shape)
+    return Tensor(_gathered(tensor)[root], tensor.dtype)
 
 
 def _launched():
@@ -1607,18 +1415,7 @@ class _Group:
     formed = False
 
 
-def init_process_group(
-    backend=None,
-    init_method=None,
-    timeout=None,
-    world_size=-1,
-    rank=-1,
-    store=None,
-    group_name="",
-    pg_options=None,
-    device_id=None,
-    _ranks=None,
-):
+def init_process_group(backend=None, world_size=-1, rank=-1):
     """Join the processes that msrun started."""
     if not LAUNCHED:
         if world_size > 1:
@@ -1653,36 +1450,36 @@ def _world(group):
     return communication.GlobalComm.WORLD_COMM_GROUP if group is None else group
 
 
-def get_world_size(group=None):
+def get_world_size():
     """How many processes there are."""
     if in_group():
-        return communication.get_group_size(_world(group))
+        return communication.get_group_size(_world(None))
     if _Group.formed:
         return 1
     raise RuntimeError("there is no process group: call init_process_group first")
 
 
-def get_rank(group=None):
+def get_rank():
     """The number of this process."""
     if in_group():
-        return communication.get_rank(_world(group))
+        return communication.get_rank(_world(None))
     if _Group.formed:
         return 0
     raise RuntimeError("there is no process group: call init_process_group first")
 
 
-def destroy_process_group(group=None):
+def destroy_process_group():
     """Leave together: msrun takes a process that goes before the others for a failed one."""
     if in_group():
         barrier()
     _Group.formed = False
 
 
-def barrier(group=None, async_op=False, device_ids=None):
+def barrier():
     """Wait until every process is here."""
     if in_group():
         one = mindspore.Tensor([0.0], mindspore.float32)
-        mindspore.ops.AllReduce(mindspore.ops.ReduceOp.SUM, _world(group))(one).asnumpy()
+        mindspore.ops.AllReduce(mindspore.ops.ReduceOp.SUM, _world(None))(one).asnumpy()
 
 
 # Steps built so far, the latest last: what stood around the forward function, and the step.
@@ -2016,56 +1813,6 @@ def update(optimizer, gradients):
     return apply_to_reached(optimizer, gradients, optimizer)
 
 
-def _gradient(tensor):
-    known = vars(tensor)
-    if "retained" in known:
-        return known["retained"]
-    return known.get("trained_for", tensor)._grad
-
-
-def _set_gradient(tensor, gradient):
-    known = vars(tensor)
-    if "retained" in known:
-        known["retained"] = gradient
-    known.get("trained_for", tensor)._grad = gradient
-
-
-gradients_at_tensors = Tensor.grad = property(_gradient, _set_gradient)
-
-
-def as_parameter(value, name):
-    """A Parameter that an optimizer can hold in the place of a plain tensor: the gradient is the
-    tensor's, and `to_tensors` gives the tensor its new values.
-    """
-    if isinstance(value, Parameter) or not isinstance(value, Tensor):
-        return value
-    if not hasattr(optim.Optimizer, "recorded") and not _pynative_executor.grad_flag():
-        raise TypeError("an optimizer of a plain tensor needs recorded gradients: helpers.record()")
-    made = Parameter(value.copy(), name=name)
-    made.trained_for = value
-    return made
-
-
-def from_tensors(parameters):
-    """The values of the plain tensors that these stand for: the program may have changed them."""
-    for parameter in parameters:
-        tensor = vars(parameter).get("trained_for")
-        if tensor is not None:
-            ops.assign(parameter, tensor)
-
-
-def to_tensors(parameters):
-    """What the optimizer made of the parameters, as values of the plain tensors."""
-    for parameter in parameters:
-        tensor = vars(parameter).get("trained_for")
-        if tensor is not None:
-            with _no_grad():
-                if tensor.ndim:
-                    tensor[:] = parameter.copy()
-                else:
-                    tensor.copy_(parameter.copy())
-
-
 _BUCKET = 25 * 2**20  # values that go over the wire in one piece, as torch has it
 
 
@@ -2086,25 +1833,14 @@ class DataParallel(nn.Cell):
 class DistributedDataParallel(DataParallel):
     """All processes start from the weights of the first, and average their gradients."""
 
-    def __init__(
-        self,
-        module,
-        device_ids=None,
-        output_device=None,
-        dim=0,
-        broadcast_buffers=True,
-        init_sync=True,
-        process_group=None,
-        **options,
-    ):
+    def __init__(self, module, device_ids=None, **options):
         super().__init__(module)
         self.averaging = None
         if not in_group() or get_world_size() == 1:
             return
         buffers = [buffer for _, buffer in named_buffers(module)]
-        if init_sync:
-            _take_from_first([*module.get_parameters(), *buffers])
-        synchronised = buffers if broadcast_buffers in (True, None) else []
+        _take_from_first([*module.get_parameters(), *buffers])
+        synchronised = buffers
         self.averaging = _Averaging(get_world_size(), synchronised)
         for parameter in module.get_parameters():
             parameter.averaging = self.averaging
@@ -2200,7 +1936,7 @@ class autocast:
     MindSpore's: O0 is off, O2 casts all but batch norms and the like, O3 everything.
     """
 
-    def __init__(self, device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
+    def __init__(self, device_type="cuda", dtype=None, enabled=True):
         if dtype is None:
             dtype = mindspore.bfloat16 if device_type == "cpu" else mindspore.float16
         if dtype == mindspore.bfloat16 and mindspore.get_context("device_target") == "CPU":
@@ -2240,11 +1976,6 @@ class autocast:
         # How a compiled function is told; the wrapper stands for it in compiled code.
         cast.amp_strategy = function.amp_strategy = create_amp_strategy(*self.settings)
         return cast
-
-    @classmethod
-    def of(cls, context):
-        """A context as a decorator; what is no autocast, nullcontext(), changes nothing."""
-        return context if isinstance(context, cls) else cls(enabled=False)
 
     def __str__(self):
         return f"{self.settings[0]} {self.dtype}"
@@ -2356,17 +2087,7 @@ _RECORDS = frozenset(vars(nn.Cell())) | {"current_phase", "sequence_modified", "
 _LIBRARIES = ("mindspore", "numpy", "builtins")
 
 
-_MOST_GRAPHS = 8
-
-
-_said: set[str] = set()  # reasons of which a warning was given
-
-
 _globals_read: dict[type, list[object]] = {}  # of each class of Cells
-
-
-# Of each Cell that was called in Graph mode: the settings of its graphs.
-_graphs: weakref.WeakKeyDictionary[nn.Cell, list[object]] = weakref.WeakKeyDictionary()
 
 
 class Settings:
@@ -2426,20 +2147,6 @@ def _hooks(cell):
     return sum(len(getattr(cell, f"_lazy_{kind}", None) or ()) for kind in kinds)
 
 
-def _run_in_python(cell, reason, args, kwargs):
-    """Call the Cell in PyNative mode, and go on in Graph mode."""
-    if reason not in _said:
-        _said.add(reason)
-        warnings.warn(
-            f"not compiled, runs in PyNative mode: {reason}", RuntimeWarning, stacklevel=4
-        )
-    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
-    try:
-        return cell(*args, **kwargs)
-    finally:
-        mindspore.set_context(mode=mindspore.GRAPH_MODE)
-
-
 def _globals_of(cls):
     """(namespace, name) of the globals that the methods of a class and the functions they call may
     read.
@@ -2480,39 +2187,6 @@ def python_only(cell):
     return ""
 
 
-def _compile_and_run(self, *args, **kwargs):
-    reason = python_only(self)
-    if reason:
-        return _run_in_python(self, reason, args, kwargs)
-    settings = Settings(self)
-    known = _graphs.setdefault(self, [])
-    number = next((i for i, one in enumerate(known) if one.same(settings)), len(known))
-    if number == len(known):
-        known.append(settings)
-        if number == _MOST_GRAPHS:
-            warnings.warn(
-                f"{type(self).__name__} is compiled again whenever one of its settings changes, "
-                f"{number} times so far: PyNative mode may be faster",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-    before = self.phase
-    self.phase = f"{before}.{number}" if number else before
-    try:
-        return _compiled_once(self, *args, **kwargs)
-    finally:
-        self.phase = before
-        known[number] = Settings(self)  # what the graph itself has set is no change
-
-
-# A Cell that is called in Graph mode goes on with the graph of its first settings; after this,
-# `net.tau = 0.5`, `net.head = nn.Dense(4, 2)` and `group["momentum"] = 0.8` count.
-_compiled_once = nn.Cell.compile_and_run
-
-
-watched_settings = nn.Cell.compile_and_run = _compile_and_run
-
-
 def _formatted(self, spec):
     if self.ndim == 0:
         return format(self.item(), spec)
@@ -2521,41 +2195,6 @@ def _formatted(self, spec):
 
 # f"{loss:.3f}": torch's tensor of one value takes a number's format, MindSpore's takes none.
 formatted_tensors = Tensor.__format__ = _formatted
-
-
-class ParameterGradients:
-    """Gradients at the parameters, `p.grad`, where torch's backward() leaves them and whatever
-    the program does with them counts.
-    """
-
-    kept_at = gradients_at_tensors
-
-    def __init__(self, parameters):
-        self.parameters = [parameters] if hasattr(parameters, "shape") else list(parameters)
-
-    @property
-    def values(self):
-        """What the optimizer is to use: zeros, and a note at the parameter, where there is none."""
-        found = [getattr(p, "grad", None) for p in self.parameters]
-        return mindspore.mutable(with_zeros(self.parameters, found))
-
-    @values.setter
-    def values(self, gradients):
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            if getattr(parameter, "grad", None) is not None:
-                parameter.grad = gradient
-
-    def add(self, gradients):
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            if getattr(parameter, "has_no_gradient", False):
-                continue
-            old = getattr(parameter, "grad", None)
-            parameter.grad = gradient if old is None else old + gradient
-
-    def clear(self, set_to_none=True):
-        for parameter in self.parameters:
-            old = getattr(parameter, "grad", None)
-            parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
 
 
 class GradScaler:
@@ -2603,17 +2242,10 @@ class GradScaler:
         inverse = 1.0 / self.factor
         return mindspore.mutable(tuple(g * inverse.astype(g.dtype) for g in gradients))
 
-    def unscale_(self, optimizer):
-        """unscale() of the gradients that lie at the parameters."""
-        kept = ParameterGradients(optimizer.parameters)
-        kept.values = self.unscale(kept.values, optimizer)
-
     def step(self, optimizer, gradients=None):
         """Step, unless a gradient of this optimizer is infinite or not a number; without
         gradients, by those that lie at the parameters.
         """
-        if gradients is None:
-            gradients = ParameterGradients(optimizer.parameters).values
         place = id(None) if id(None) in self.overflowed else id(optimizer)
         if self.enabled and place not in self.overflowed:
             gradients = self.unscale(gradients, optimizer)
@@ -2636,9 +2268,6 @@ class GradScaler:
 
     def get_scale(self):
         return float(self.factor.asnumpy())
-
-    def is_enabled(self):
-        return self.enabled
 
     def state_dict(self):
         if not self.enabled:
@@ -2688,42 +2317,21 @@ class LoadedKeys(NamedTuple):
         return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
 
 
-def _as_modules_have_it(module, state_dict):
-    """The state dict after each module's own _load_from_state_dict, which may rename entries."""
-    own = [
-        (name, part)
-        for name, part in module.cells_and_names()
-        if hasattr(type(part), "_load_from_state_dict")
-    ]
-    if own:
-        state_dict = dict(state_dict)
-        nn.Cell._load_from_state_dict = _load_nothing  # what their super() calls
-        for name, part in own:
-            prefix = f"{name}." if name else ""
-            part._load_from_state_dict(state_dict, prefix, {}, True, [], [], [])
-    return state_dict
-
-
-def _load_nothing(self, state_dict, prefix, *args):
-    """The values themselves are loaded when all modules were asked."""
-
-
-def load_state_dict(module, state_dict, strict=True):
+def load_state_dict(module, state_dict):
     """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
 
     They are assigned: after a set_data, optimizers and compiled steps go on with the old memory.
     """
     if answers_itself(module, "load_state_dict"):
-        return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
+        return module.load_state_dict(state_dict, **{})
     module = module.__self__ if isinstance(module, super) else module
-    state_dict = _as_modules_have_it(module, state_dict)
     own = own_state(module)
     names = torch_names(module, own)
     given = {names.get(name, name): value for name, value in state_dict.items()}
     missing = [names[name] for name in own if names[name] not in given]
     unexpected = [name for name in given if name not in names.values()]
     unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
-    if strict and (missing or unexpected):
+    if missing or unexpected:
         raise RuntimeError(f"missing: {missing}, unexpected: {unexpected}")
     for name, tensor in own.items():
         if names[name] in given:

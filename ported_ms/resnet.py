@@ -143,7 +143,7 @@ class ResNet(nn.Cell):
         self.channels = out_channels
         for _ in range(1, depth):
             blocks.append(block(self.channels, width, norm_layer=self.norm_layer))
-        return helpers.Sequential(*blocks)
+        return nn.SequentialCell(*blocks)
 
     def _init_weights(self, zero_init_residual: bool) -> None:
         for _, module in self.cells_and_names():

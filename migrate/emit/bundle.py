@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.emit.lean.reach import lean_pieces
 from migrate.emit.mint_layers import over_mint
 from migrate.emit.runtime_package import names_imported
 from migrate.rewrite.names.imports import import_lines
@@ -23,10 +24,11 @@ def helper_module(
     mint: Table | None = None,
     *,
     package: bool = False,
+    users: list[str] | None = None,
 ) -> str:
     """The text of ms_migrate_helpers.py for these names, what they need, and what was made from
     rows; over mint's layers where a table for mint is given. With `package` the pieces come from
-    ms_migrate_runtime.
+    ms_migrate_runtime. With the texts of all its `users`, it has only what they ask for.
     """
     index = helper_index()
     made = {name: text for name, text in generated.items() if name not in index}
@@ -34,7 +36,10 @@ def helper_module(
     needed = [word for text in made.values() for word in _words(text) if word in index]
     if mint is not None:
         index = over_mint(index, [*wanted, *needed], mint)
-    definitions = index.closure([*wanted, *needed])
+    if users is None or package:
+        definitions = index.closure([*wanted, *needed])
+    else:
+        definitions = lean_pieces(index, [*wanted, *needed], made.values(), users)
     taken: list[str] = []
     if package:
         definitions, taken = _shared_out(definitions, {*wanted, *needed})

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection
 from pathlib import Path
+from typing import NamedTuple
 
 from migrate.project.text import ReadProblem, read_bytes
 from migrate.syntax.import_planner import HELPER_MODULE
@@ -14,23 +15,33 @@ from migrate.table.helper_pieces import helper_index
 _IMPORTED_AS = re.compile(rf"\bimport {HELPER_MODULE} as (\w+)")
 
 
-def existing_helpers(
-    module: Path, written: Collection[Path]
-) -> tuple[dict[str, None], dict[str, str]]:
-    """Names of helpers, and texts of pieces that no helper file has, which other files use."""
+class ExistingHelpers(NamedTuple):
+    """What files of earlier ports use of a helper module."""
+
+    names: dict[str, None]
+    pieces: dict[str, str]  # texts of those that no helper file has
+    users: list[str]  # texts of the files
+
+
+def existing_helpers(module: Path, written: Collection[Path]) -> ExistingHelpers:
+    """What other files beside a helper module, and below, use of it."""
     if not module.is_file():
-        return {}, {}
+        return ExistingHelpers({}, {}, [])
     used: set[str] = set()
+    users: list[str] = []
     for path in sorted(module.parent.rglob("*.py")):
         if path != module and path not in written:
             text = _text(path)
-            for alias in _IMPORTED_AS.findall(text):
+            aliases = _IMPORTED_AS.findall(text)
+            users += [text] if aliases else []
+            for alias in aliases:
                 used |= set(re.findall(rf"\b{alias}\.(\w+)", text))
     index = helper_index()
     known = dict.fromkeys(sorted(name for name in used if name in index))
     unknown = used - set(known)
     pieces = _pieces(_text(module), unknown)
-    return known, {name: pieces[name] for name in sorted(unknown) if name in pieces}
+    own = {name: pieces[name] for name in sorted(unknown) if name in pieces}
+    return ExistingHelpers(known, own, users)
 
 
 def _text(path: Path) -> str:

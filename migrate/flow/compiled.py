@@ -23,6 +23,8 @@ _PLAIN_BASES = frozenset(
     "object Exception ABC Enum IntEnum Protocol NamedTuple TypedDict dict list str Dataset".split()  # noqa: SIM905
 )
 _JIT = frozenset({"jit", "script", "trace", "compile"})
+_LOOKED_UP = frozenset({"getattr", "vars", "eval", "globals"})
+_UNASKED = frozenset({"?"})
 _FOLLOWED = 6  # re-exports of a name
 _PYTHON_ONLY: dict[type[ast.AST], str] = {
     ast.Try: "try",
@@ -68,6 +70,7 @@ class CompiledIndex:
         self._methods: dict[str, list[Place]] = {}
         self._answers: dict[Place, Verdict] | None = None
         self._by_file: dict[str, dict[str, Verdict]] = {}
+        self._words: frozenset[str] | None = _UNASKED
 
     def of(self, source: SourceFile, qualified: str) -> Verdict:
         """Of a function or method by its dotted name: `Net.forward`."""
@@ -101,6 +104,25 @@ class CompiledIndex:
             elif self._functions(place[0])[place[1]].python_only:
                 yield place[1], self._functions(place[0])[place[1]].python_only
             pending += self._called(place)
+
+    def words_read(self) -> frozenset[str] | None:
+        """Names and attributes that compiled functions, or those that may be, mention; None where
+        one looks attributes up by a computed name.
+        """
+        if self._words is _UNASKED:
+            self._words = self._mentioned()
+        return self._words
+
+    def _mentioned(self) -> frozenset[str] | None:
+        for source in self._project.files[:1]:
+            self.in_file(source)
+        found: set[str] = set()
+        for path, name in self._answers or ():
+            function = self._functions(path)[name]
+            if function.names & _LOOKED_UP:
+                return None
+            found |= function.names | function.attributes
+        return frozenset(found)
 
     def _functions(self, path: str) -> dict[str, Function]:
         return self._outlines[path].functions if path in self._outlines else {}

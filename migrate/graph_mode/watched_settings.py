@@ -7,14 +7,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from functools import cache
 
+from migrate.flow.compiled import index_of
 from migrate.flow.names import binds
 from migrate.pipeline.context import Context
 from migrate.resolve.members import is_module_value
-from migrate.resolve.values import UNKNOWN, Instance, ProjectModule, is_tensor, options_of
+from migrate.resolve.values import (
+    UNKNOWN,
+    Instance,
+    ProjectClass,
+    ProjectModule,
+    is_tensor,
+    options_of,
+)
 from migrate.syntax.access import is_store
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import nodes_of, parents_of
 from migrate.syntax.helper_import import helper_alias
+from migrate.table import Table
 
 HELPER = "watched_settings"
 # Of an optimizer's group; the learning rate is a Parameter, and no constant.
@@ -59,8 +69,14 @@ def with_helper_import(
 
 
 def _built_here(context: Context) -> Collection[ast.AST]:
-    """Nodes of the constructors of Modules: what they assign is there before any call."""
+    """Nodes of the constructors of Modules: what they assign is there before any call. Of other
+    classes, what they assign to the new object itself.
+    """
     found: set[ast.AST] = set()
+    for cls in nodes_of(context.tree, ast.ClassDef):
+        for method in cls.body:
+            if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                found.update(node for node in ast.walk(method) if _is_of_self(node))
     for cls in context.module_classes.values():
         for method in cls.node.body:
             if isinstance(method, ast.FunctionDef) and method.name in ("__init__", "forward"):
@@ -68,9 +84,17 @@ def _built_here(context: Context) -> Collection[ast.AST]:
     return found
 
 
+def _is_of_self(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
+
+
 def _is_setting(node: ast.AST, context: Context) -> bool:
     if isinstance(node, ast.Global):
-        return True
+        return any(_is_read(name, context) for name in node.names)
     if isinstance(node, ast.Call):
         called = node.func
         if isinstance(called, ast.Attribute):
@@ -88,8 +112,44 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
             return is_module_value(context.type(place.value))
         return is_module_value(context.type(place)) or _is_configuration(place, context)
     if isinstance(node, ast.Attribute) and is_store(node):
-        return node.attr not in _STATE_OF_TENSORS and _may_be_network(node.value, context)
+        if node.attr in _STATE_OF_TENSORS or not _may_be_network(node.value, context):
+            return False
+        return _is_of_layers(node, context) or _is_read(node.attr, context)
     return False
+
+
+def _is_read(name: str, context: Context) -> bool:
+    """Whether compiled code of the program mentions it: a graph has nothing else of the program's
+    for a constant.
+    """
+    words = index_of(context.modules).words_read()
+    return words is None or name in words
+
+
+def _is_of_layers(node: ast.Attribute, context: Context) -> bool:
+    """A setting that torch's own layers may read: of one of them, or of a value that is not known
+    and under a name that some layer has, or that is given a layer.
+    """
+    options = options_of(context.type(node.value))
+    if any(isinstance(one, Instance) and not isinstance(one.cls, ProjectClass) for one in options):
+        return is_module_value(context.type(node.value))
+    if options and all(isinstance(one, Instance | ProjectModule) for one in options):
+        return False
+    assigned = parents_of(context.tree).get(node)
+    value = getattr(assigned, "value", None)
+    given = value is None or is_module_value(context.type(value))
+    return given or node.attr in _layer_settings(context.table)
+
+
+@cache
+def _layer_settings(table: Table) -> frozenset[str]:
+    """What layers of torch are made with, and may be given anew."""
+    found = {"training"}
+    for entry in table.children("torch.nn").values():
+        for overload in entry.overloads:
+            if overload.signature is not None:
+                found |= {parameter.name for parameter in overload.signature.parameters}
+    return frozenset(found)
 
 
 def _is_part_of_network(receiver: ast.expr, context: Context) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,6 +78,7 @@ def port_tree(
     if not options.mint:  # the CPU's kernels swallow NaN, and mint's norms count batches
         table = with_variants(table, project)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
+    users: dict[Path, list[str]] = defaultdict(list)
     work = [(source, homes[source][1]) for source in project.files]
     all_ported = _port_all(work, project, table, options, done)
     for source, ported in zip(project.files, all_ported, strict=True):
@@ -87,6 +89,7 @@ def port_tree(
             names, generated = needed.setdefault(home, ({}, {}))
             names |= dict.fromkeys(ported.helpers)
             generated |= ported.generated
+            users[home].append(ported.text)
     for home, (names, generated) in needed.items():
         mint = table if options.mint else None
         module = home / f"{HELPER_MODULE}.py"
@@ -97,13 +100,14 @@ def port_tree(
             originals = {target: ported.source.path for target, ported in result.files.items()}
             existing = helper_place(module, originals) / module.name
             written = {path.resolve() for path in originals.values()}
-        earlier_names, earlier_pieces = existing_helpers(existing, written)
-        names |= earlier_names
-        generated = {**earlier_pieces, **generated}
+        earlier = existing_helpers(existing, written)
+        names |= earlier.names
+        generated = {**earlier.pieces, **generated}
         if formats_values(project):
             names["formatted_tensors"] = None
-        text = helper_module(list(names), generated, mint, package=options.package)
         before = result.files.get(module)
+        asked = [*users[home], *earlier.users] if before is None else None
+        text = helper_module(list(names), generated, mint, package=options.package, users=asked)
         if before is None:
             result.helpers[module] = text
         elif before.problem is None:  # the sources were ported before

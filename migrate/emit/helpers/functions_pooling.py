@@ -113,6 +113,8 @@ def _max_windows(input, kernel, stride, padding, ceil_mode):
     """Max pooling of a batch over two axes. Padded with -inf first: MindSpore's own padded pooling
     runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
     """
+    if input.dtype not in _POOLED:
+        return ops.max_pool2d(input, kernel, stride, padding, ceil_mode=ceil_mode)
     pads = ()
     for axis in (1, 0):
         size = input.shape[2 + axis] + 2 * padding[axis]
@@ -163,10 +165,11 @@ def max_pool1d(
     window = (1, kernel[0])
     strides = (1, _pool_stride(stride, kernel, 1)[0])
     pads = (0, _pool_sizes(padding, 1)[0])
-    spread = _pool_sizes(dilation, 1)[0]
-    if spread == 1 and not return_indices and input.dtype in _POOLED:
+    dense = dilation == 1 or _pool_sizes(dilation, 1)[0] == 1
+    if dense and not return_indices:
         output = _max_windows(batch, window, strides, pads, ceil_mode)
         return _without_batch(output.squeeze(2), input, 1)
+    spread = _pool_sizes(dilation, 1)[0]
     output, indices = _max_positions(batch, window, strides, pads, (1, spread), ceil_mode)
     output = _without_batch(output.squeeze(2), input, 1)
     if return_indices:
@@ -187,10 +190,11 @@ def max_pool2d(
     kernel = _pool_sizes(kernel_size, 2)
     strides = _pool_stride(stride, kernel, 2)
     pads = _pool_sizes(padding, 2)
-    spread = _pool_sizes(dilation, 2)
     batch = _with_batch(input, 2)
-    if spread == (1, 1) and not return_indices and input.dtype in _POOLED:
+    dense = dilation == 1 or _pool_sizes(dilation, 2) == (1, 1)
+    if dense and not return_indices:
         return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input, 2)
+    spread = _pool_sizes(dilation, 2)
     output, indices = _max_positions(batch, kernel, strides, pads, spread, ceil_mode)
     output = _without_batch(output, input, 2)
     if return_indices:

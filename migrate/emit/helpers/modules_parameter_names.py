@@ -9,6 +9,8 @@ from collections import OrderedDict
 
 from mindspore import nn
 
+from migrate.emit.helpers.homes import uses
+
 _RUNNING = (
     "moving_mean",
     "moving_variance",
@@ -39,14 +41,20 @@ def in_torch_order(pairs):
 
     def key(pair):
         path, _, local = pair[0].rpartition(".")
-        found = _RECURRENT.fullmatch(local)
-        inner = (0, False, 0)
-        if found:
-            kind, gate, layer, reverse = found.groups()
-            inner = (int(layer), bool(reverse), _KINDS.index(f"{kind}_{gate}"))
-        return first[path], _is_buffer(*pair), inner
+        if uses("LSTM") or uses("GRU") or uses("RNN"):
+            return first[path], _is_buffer(*pair), _recurrent_place(local)
+        return first[path], _is_buffer(*pair)
 
     return sorted(pairs, key=key)
+
+
+def _recurrent_place(name):
+    """Layer, direction and kind of a recurrent layer's parameter."""
+    found = _RECURRENT.fullmatch(name)
+    if not found:
+        return (0, False, 0)
+    kind, gate, layer, reverse = found.groups()
+    return (int(layer), bool(reverse), _KINDS.index(f"{kind}_{gate}"))
 
 
 def _is_a(cell, *classes):

@@ -6,6 +6,7 @@ import mindspore
 from mindspore import Parameter, ParameterTuple, Tensor, ops
 from mindspore.experimental import optim
 
+from migrate.emit.helpers.homes import uses
 from migrate.emit.helpers.train_leaves import as_parameter, from_tensors, to_tensors
 from migrate.emit.helpers.train_reach import apply_to_reached, with_zeros
 
@@ -21,10 +22,11 @@ def with_unique_names(params):
     if isinstance(params, Tensor):
         raise TypeError("params of an optimizer must be a list of tensors or dicts, not a tensor")
     params = [{**one, "params": _listed(one)} if isinstance(one, dict) else one for one in params]
-    params = [
-        one if isinstance(one, dict) else as_parameter(one, f"tensor_{place}")
-        for place, one in enumerate(params)
-    ]
+    if uses("record") or uses("start_recording"):
+        params = [
+            one if isinstance(one, dict) else as_parameter(one, f"tensor_{place}")
+            for place, one in enumerate(params)
+        ]
     flat = [p for one in params for p in (one["params"] if isinstance(one, dict) else [one])]
     owners = {}
     for parameter in flat:
@@ -38,6 +40,8 @@ def with_unique_names(params):
 def _listed(group):
     found = group["params"]
     found = [found] if isinstance(found, Tensor) else list(found)
+    if not (uses("record") or uses("start_recording")):
+        return found
     return [as_parameter(one, f"tensor_{place}") for place, one in enumerate(found)]
 
 
@@ -132,9 +136,12 @@ class MappedOptimizer(optim.Optimizer):
         return loss
 
     def __call__(self, gradients):
-        from_tensors(self.parameters)
+        recorded = uses("record") or uses("start_recording")
+        if recorded:
+            from_tensors(self.parameters)
         done = apply_to_reached(self, gradients, super().__call__)
-        to_tensors(self.parameters)
+        if recorded:
+            to_tensors(self.parameters)
         return done
 
     def construct(self, gradients):

@@ -9,7 +9,7 @@ import mindspore
 from mindspore import nn, ops
 from mindspore.common.recompute import _pynative_executor
 
-from migrate.emit.helpers.homes import of_helpers
+from migrate.emit.helpers.homes import of_helpers, uses
 from migrate.emit.helpers.train_reach import (
     apply_to_reached,
     mark_missing,
@@ -145,7 +145,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     def step_in_mode(*inputs):
         graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
         run = compiled if graph else eager
-        averaging = averaging_of(weights or ())
+        averaging = averaging_of(weights or ()) if uses("DistributedDataParallel") else None
         if not averaging:
             return run(*inputs)
         for one in averaging:

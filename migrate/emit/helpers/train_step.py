@@ -6,6 +6,7 @@ import mindspore
 import numpy as np
 from mindspore import ops
 
+from migrate.emit.helpers.homes import uses
 from migrate.emit.helpers.train_gradient import update
 from migrate.emit.helpers.train_leaves import gradients_at_tensors
 from migrate.emit.helpers.train_reach import mark_missing, with_zeros
@@ -210,7 +211,7 @@ class GradScaler:
         """Step, unless a gradient of this optimizer is infinite or not a number; without
         gradients, by those that lie at the parameters.
         """
-        if gradients is None:
+        if gradients is None and (uses("backward") or uses("grad")):
             gradients = ParameterGradients(optimizer.parameters).values
         place = id(None) if id(None) in self.overflowed else id(optimizer)
         if self.enabled and place not in self.overflowed:

@@ -6,6 +6,7 @@ import mindspore
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
+from migrate.emit.helpers.homes import uses
 from migrate.emit.helpers.modules_parameter_names import answers_itself, own_state, torch_names
 
 
@@ -132,7 +133,8 @@ def load_state_dict(module, state_dict, strict=True):
     if answers_itself(module, "load_state_dict"):
         return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
     module = module.__self__ if isinstance(module, super) else module
-    state_dict = _as_modules_have_it(module, state_dict)
+    if uses("_load_from_state_dict"):
+        state_dict = _as_modules_have_it(module, state_dict)
     own = own_state(module)
     names = torch_names(module, own)
     given = {names.get(name, name): value for name, value in state_dict.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from migrate.resolve import Usage
@@ -12,6 +14,7 @@ from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.rules import all_rules
 from migrate.syntax.nodes import atomic, expression
 from migrate.table import Entry
+from migrate.table.entry import Overload
 
 
 class StarredCalls(FileAccess):
@@ -49,7 +52,7 @@ class StarredCalls(FileAccess):
                 or signature.varargs is None
                 or signature.positional
                 or not all(name in signature.names for name in given)
-                or (receiver is None and not overload.emit and entry.kind != "function")
+                or (receiver is None and not overload.emit and not _is_native(entry, overload))
                 or any(
                     p.required and p.kind == "keyword" and p.name not in given
                     for p in signature.parameters
@@ -63,11 +66,8 @@ class StarredCalls(FileAccess):
             ]
             slots = {name: Slot(name, a.value, source=a) for name, a in given.items()}
             call = Call(entry, overload, receiver, slots=slots, varargs=varargs, node=updated)
-            call.target, call.emit, call.helper = (
-                overload.mindspore,
-                overload.emit,
-                overload.helper,
-            )
+            call.target, call.emit = overload.mindspore, overload.emit
+            call.helper = "" if overload.mindspore else overload.helper
             return write_call(call, self.spelling, self._rules)
         return None
 
@@ -87,3 +87,8 @@ class StarredCalls(FileAccess):
         raise Refusal(
             "*args or **kwargs decide how it is called", "spell the arguments out", "MS311"
         )
+
+
+def _is_native(entry: Entry, overload: Overload) -> bool:
+    """A function, or a class that MindSpore has with nothing but another name: Sequential."""
+    return entry.kind == "function" or replace(overload, helper="").plain

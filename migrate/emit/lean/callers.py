@@ -1,0 +1,159 @@
+"""Who uses the pieces of a helper module, and how: calls, classes handed on, attributes set."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+
+from migrate.syntax.helper_import import helper_alias
+from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
+
+_ASKS = ("isinstance", "issubclass")
+_SETS = ("setattr", "__setattr__")
+_OPEN = (*_SETS, "getattr", "vars", "globals", "locals", "eval", "exec", "methodcaller")
+
+
+@dataclass(slots=True)
+class Callers:
+    """What a piece of code says of helpers and of attributes."""
+
+    calls: dict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
+    values: set[str] = field(default_factory=set)  # named, but not called
+    asked: set[str] = field(default_factory=set)  # named in isinstance alone
+    stored: Counter[str] = field(default_factory=Counter)  # attributes that are assigned
+    words: Counter[str] = field(default_factory=Counter)  # attributes and strings that name one
+    defined: set[str] = field(default_factory=set)  # functions, methods and classes
+    is_open: bool = False  # sets attributes, or looks names up, in ways that are not seen here
+
+    def add(self, other: Callers) -> None:
+        for name, calls in other.calls.items():
+            self.calls[name] += calls
+        self.values |= other.values
+        self.asked |= other.asked
+        self.stored += other.stored
+        self.words += other.words
+        self.defined |= other.defined
+        self.is_open = self.is_open or other.is_open
+
+
+def in_ported(texts: Iterable[str]) -> Callers | None:
+    """Of ported files, where pieces are members of the helper module; None where they may be
+    reached in another way.
+    """
+    found = Callers()
+    for text in texts:
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:  # a notebook, or a file that could not be ported
+            return None
+        modules = {HELPERS, f"ms_{HELPERS}", helper_alias(tree)}
+        walk = _Walk(partial(_member, modules))
+        walk.visit(tree)
+        if walk.other & modules or _takes_names(tree):
+            return None
+        found.add(walk.found)
+    return found
+
+
+def in_piece(tree: ast.AST) -> Callers:
+    """Of a piece itself, where others are plain names."""
+    walk = _Walk(lambda node: node.id if isinstance(node, ast.Name) else "")
+    walk.visit(tree)
+    return walk.found
+
+
+def _member(modules: set[str], node: ast.AST) -> str:
+    """The name of a helper: `helpers.max_pool2d`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.attr if node.value.id in modules else ""
+    return ""
+
+
+def _takes_names(tree: ast.Module) -> bool:
+    return any(
+        isinstance(node, ast.ImportFrom) and (node.module or "").endswith(HELPER_MODULE)
+        for node in ast.walk(tree)
+    )
+
+
+class _Walk(ast.NodeVisitor):
+    def __init__(self, name_of: Callable[[ast.AST], str]) -> None:
+        self.found = Callers()
+        self.other: set[str] = set()  # names read, except where a helper is named
+        self._name_of = name_of
+        self._imported: set[str] = set()
+
+    def visit_Call(self, node: ast.Call) -> None:
+        called = self._name_of(node.func)
+        asks = isinstance(node.func, ast.Name) and node.func.id in _ASKS
+        self._look_up(node)
+        if called:
+            self.found.calls[called].append(node)
+        else:
+            self.visit(node.func)
+        for place, part in enumerate([*node.args, *(k.value for k in node.keywords)]):
+            if asks and place == 1:
+                self._ask(part)
+            else:
+                self.visit(part)
+
+    def _look_up(self, node: ast.Call) -> None:
+        """`setattr(layer, name, value)` and the like: what they do is seen where the name is."""
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        called = node.func.id if isinstance(node.func, ast.Name) else called
+        name = node.args[-2 if called in _SETS else 1] if len(node.args) > 1 else None
+        of_module = bool(node.args) and _is_name(node.args[0], self._imported)
+        if called in _SETS and isinstance(name, ast.Constant):
+            self.found.stored[str(name.value)] += 1
+        elif called in _OPEN and not isinstance(name, ast.Constant) and not of_module:
+            self.found.is_open = True
+
+    def _ask(self, kinds: ast.expr) -> None:
+        for kind in kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]:
+            name = self._name_of(kind)
+            if name:
+                self.found.asked.add(name)
+            else:
+                self.visit(kind)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        name = self._name_of(node)
+        if name:
+            self.found.values.add(name)
+            return
+        if isinstance(node.ctx, ast.Load):
+            self.found.words[node.attr] += 1
+        else:
+            self.found.stored[node.attr] += 1
+        self.visit(node.value)
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        names = {(one.asname or one.name).partition(".")[0] for one in node.names}
+        self._imported |= names
+        self.found.defined |= names
+
+    visit_ImportFrom = visit_Import
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.found.defined.add(node.name)
+        self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if self._name_of(node):
+            self.found.values.add(node.id)
+        self.other.add(node.id)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            if node.value.isidentifier():
+                self.found.words[node.value] += 1
+            elif f"{HELPERS}." in node.value:  # a quoted annotation
+                words = node.value.replace("[", " ").replace("]", " ").split()
+                self.found.values |= {word.rpartition(".")[2] for word in words}
+
+
+def _is_name(node: ast.expr, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names

@@ -1,0 +1,114 @@
+"""Which parameters of a helper nobody gives: each has its default, always."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from functools import cache
+
+from migrate.emit.lean.callers import Callers
+
+# What a default may be, to stand wherever its parameter is read.
+_LITERALS = (bool, int, float, str, type(None))
+
+
+def constructor(node: ast.AST) -> ast.FunctionDef | None:
+    """What is called: the function itself, or a class's __init__."""
+    if isinstance(node, ast.FunctionDef):
+        return node
+    if not isinstance(node, ast.ClassDef):
+        return None
+    methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+    return None if "__new__" in methods else methods.get("__init__")
+
+
+def defaults(function: ast.FunctionDef) -> dict[str, ast.Constant]:
+    """Parameters with a literal default."""
+    given = function.args
+    places = [*given.posonlyargs, *given.args]
+    late = places[len(places) - len(given.defaults) :]
+    pairs = [*zip(late, given.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d]
+    return {
+        argument.arg: default
+        for argument, default in pairs
+        if isinstance(default, ast.Constant) and isinstance(default.value, _LITERALS)
+    }
+
+
+def positions(function: ast.FunctionDef, *, bound: bool) -> list[str]:
+    """Parameters by position, without the receiver of a method."""
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    return names[1:] if bound else names
+
+
+def never_given(name: str, node: ast.AST, callers: Callers, bases: Collection[str]) -> set[str]:
+    """Parameters of a piece that no call gives, where all its calls are known. In itself, a
+    function may hand on what it has.
+    """
+    function = constructor(node)
+    if function is None or name in callers.values or name in bases or function.decorator_list:
+        return set()
+    if isinstance(node, ast.ClassDef) and _makes_its_like(node):
+        return set()
+    free = set(defaults(function)) - _kept_back(function)
+    places = positions(function, bound=function is not node)
+    inside = set(ast.walk(function)) if free else set()
+    for call in callers.calls.get(name, ()) if free else ():
+        free -= _given(call, places, free, handed_on=free if call in inside else set())
+    return free
+
+
+def _given(call: ast.Call, places: list[str], free: set[str], handed_on: set[str]) -> set[str]:
+    found: set[str] = set()
+    for place, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred):
+            return free
+        if place < len(places) and not _is(argument, places[place], handed_on):
+            found.add(places[place])
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            return free
+        if not _is(keyword.value, keyword.arg, handed_on):
+            found.add(keyword.arg)
+    return found
+
+
+def _is(argument: ast.expr, parameter: str, handed_on: set[str]) -> bool:
+    return isinstance(argument, ast.Name) and argument.id == parameter and parameter in handed_on
+
+
+def _makes_its_like(node: ast.ClassDef) -> bool:
+    """`type(self)(...)`, `cls(...)`: constructor calls without the class's name."""
+    return any(
+        isinstance(part, ast.Call)
+        and (
+            isinstance(part.func, ast.Call)
+            or (isinstance(part.func, ast.Name) and part.func.id == "cls")
+            or (isinstance(part.func, ast.Attribute) and part.func.attr == "__class__")
+        )
+        for part in ast.walk(node)
+    )
+
+
+@cache
+def _kept_back(function: ast.FunctionDef) -> set[str]:
+    """Parameters that are set again, or whose name means something else somewhere inside."""
+    kept: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == "locals":
+            return set(defaults(function))
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            kept.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
+            inner = node.args
+            kept.add(getattr(node, "name", ""))
+            kept |= {a.arg for a in (*inner.posonlyargs, *inner.args, *inner.kwonlyargs)}
+            kept |= {a.arg for a in (inner.vararg, inner.kwarg) if a}
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            kept |= set(node.names)
+        elif isinstance(node, ast.ExceptHandler | ast.ClassDef):
+            kept.add(node.name or "")
+        elif isinstance(node, ast.alias):
+            kept.add(node.asname or node.name)
+    return kept

@@ -1,0 +1,255 @@
+"""From the callers of a helper module to the pieces that it needs: round by round, since what one
+piece loses another one may no longer be asked for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+
+from migrate.emit.lean.callers import Callers, in_piece, in_ported
+from migrate.emit.lean.fold import USES
+from migrate.emit.lean.parameters import constructor, defaults, never_given, positions
+from migrate.emit.lean.trim import Cut, trimmed
+from migrate.table.entry import VERSIONS
+from migrate.table.helper_pieces import Definition, HelperIndex
+from migrate.table.mindspore_names import MindSporeNames
+
+_ROUNDS = 8
+_OF_MAPPINGS = {"update", "pop", "clear", "get", "items", "keys", "values"}
+# Bases that call no method of a subclass by its name except these. MindSpore's optimizer adds its
+# first groups by add_param_group, which is its own where no piece has another.
+_CALLED_BY_BASE = {
+    "optim.Optimizer": {"construct"},
+    "MutableMapping": _OF_MAPPINGS,
+    "NamedTuple": set(),
+    "dict": _OF_MAPPINGS,
+    "str": set(),
+}
+# Files of pieces that look attributes of layers up by a computed name, or by one in a text.
+_LOOKS_INTO_LAYERS = ("modules_", "text_layers", "vision_")
+
+
+def lean_pieces(
+    index: HelperIndex, wanted: list[str], made: Iterable[str], texts: Iterable[str]
+) -> list[Definition]:
+    """The wanted definitions and what they need, for these ported texts and generated pieces."""
+    outside = in_ported(texts)
+    if outside is None:
+        return index.closure(wanted)
+    for text in made:
+        outside.add(in_piece(ast.parse(text)))
+    outside.values |= set(wanted) - set(outside.calls) - outside.asked
+    pieces = {one.name: one for one in index.closure(wanted)}
+    for _ in range(_ROUNDS):
+        new = _Round(pieces, wanted, outside).run()
+        if new == pieces:
+            break
+        pieces = new
+    return HelperIndex(pieces).closure(wanted)
+
+
+@cache
+def _tree(source: str) -> ast.stmt:
+    return ast.parse(source).body[-1]
+
+
+@cache
+def _callers(source: str) -> Callers:
+    return in_piece(_tree(source))
+
+
+class _Round:
+    """One look at all pieces as they are now."""
+
+    def __init__(self, pieces: dict[str, Definition], wanted: list[str], outside: Callers) -> None:
+        self._wanted = wanted
+        self._outside = outside
+        self._pieces = self._alive(pieces)
+        self._callers = Callers()
+        self._callers.add(outside)
+        for piece in self._pieces.values():
+            self._callers.add(_callers(piece.source))
+        self._gone = {name for name in pieces if name not in self._pieces}
+        self._classes = {
+            name: node
+            for name, piece in self._pieces.items()
+            if isinstance(node := _tree(piece.source), ast.ClassDef)
+        }
+        self._derived: dict[str, list[ast.ClassDef]] = defaultdict(list)
+        for node in self._classes.values():
+            for base in node.bases:
+                self._derived[ast.unparse(base)].append(node)
+        self._bases = set(self._derived)
+        self._there = {*self._pieces, *outside.words, *outside.defined}
+        self._sealed = not outside.is_open and not any(
+            piece.file == "text_layers"
+            or (piece.file.startswith(_LOOKS_INTO_LAYERS) and _callers(piece.source).is_open)
+            for piece in self._pieces.values()
+        )
+
+    def _alive(self, pieces: dict[str, Definition]) -> dict[str, Definition]:
+        """Pieces that are named somewhere, other than to ask whether a value is of that class."""
+        found: dict[str, Definition] = {}
+        pending = [name for name in self._wanted if name in pieces]
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found[name] = pieces[name]
+                said = _callers(pieces[name].source)
+                pending += [
+                    need
+                    for need in pieces[name].needs
+                    if need in pieces
+                    and (need in said.values or need in said.calls or not pieces[need].is_class)
+                ]
+        return {name: found[name] for name in pieces if name in found}
+
+    def run(self) -> dict[str, Definition]:
+        return {name: self._cut(piece) for name, piece in self._pieces.items()}
+
+    def _cut(self, piece: Definition) -> Definition:
+        node = _tree(piece.source)
+        free = never_given(piece.name, node, self._callers, self._bases)
+        function = constructor(node)
+        known = defaults(function) if function is not None else {}
+        constant: dict[str, object] = {}
+        unread: set[str] = set()
+        methods: set[str] = set()
+        if isinstance(node, ast.ClassDef):
+            constant = self._constant_attributes(node)
+            own = _callers(piece.source).words
+            unread = {name for name in constant if self._callers.words[name] == own[name]}
+            methods = self._unnamed(node)
+        cut = Cut(
+            {name: known[name].value for name in free},
+            methods,
+            constant,
+            unread,
+            self._gone,
+            self._there,
+        )
+        source = trimmed(piece.source, cut, self._defaults) if self._applies(piece, cut) else ""
+        return _with_source(piece, source or piece.source)
+
+    def _applies(self, piece: Definition, cut: Cut) -> bool:
+        said = _callers(piece.source)
+        return bool(
+            cut.parameters
+            or cut.methods
+            or cut.attributes
+            or said.asked & self._gone
+            or USES in said.calls
+            or any(
+                _says_default(call, known)
+                for name, calls in said.calls.items()
+                if (known := self._defaults(name)) is not None
+                for call in calls
+            )
+        )
+
+    def _defaults(self, name: str) -> tuple[list[str], dict[str, object]] | None:
+        piece = self._pieces.get(name)
+        node = _tree(piece.source) if piece else None
+        function = constructor(node) if node is not None else None
+        if function is None:
+            return None
+        values: dict[str, object] = {
+            key: default.value for key, default in defaults(function).items()
+        }
+        return positions(function, bound=function is not node), values
+
+    def _constant_attributes(self, node: ast.ClassDef) -> dict[str, object]:
+        """Attributes of a layer that its constructor sets to a constant, and nobody else."""
+        made = constructor(node)
+        if made is None or not self._sealed or node.name in self._bases:
+            return {}
+        if not node.bases or not ast.unparse(node.bases[0]).startswith("nn."):
+            return {}
+        found: dict[str, object] = {}
+        for line in made.body:
+            if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
+                target = line.targets[0]
+                if len(line.targets) == 1 and _is_own(target):
+                    assert isinstance(target, ast.Attribute)
+                    found[target.attr] = line.value.value
+        base = f"mindspore.{ast.unparse(node.bases[0])}"
+        names = MindSporeNames(VERSIONS[-1])
+        return {
+            name: value
+            for name, value in found.items()
+            if self._callers.stored[name] == 1
+            and not names.lists(f"{base}.{name}")
+            and not names.lists(f"mindspore.nn.Cell.{name}")
+        }
+
+    def _unnamed(self, node: ast.ClassDef) -> set[str]:
+        """Methods that nobody names, and that no base of MindSpore's calls."""
+        if self._outside.is_open:
+            return set()
+        bases = set().union(*map(self._library_bases, self._descendants(node)))
+        if any(base not in _CALLED_BY_BASE for base in bases):
+            return set()
+        kept = {name for base in bases for name in _CALLED_BY_BASE[base]}
+        found: set[str] = set()
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and not method.name.startswith("__"):
+                own = in_piece(method).words[method.name]
+                if method.name not in kept and self._callers.words[method.name] == own:
+                    found.add(method.name)
+        return found
+
+    def _descendants(self, node: ast.ClassDef) -> list[ast.ClassDef]:
+        """The class and those that derive from it."""
+        found = [node]
+        for one in found:  # grows on the way
+            found += [other for other in self._derived.get(one.name, ()) if other not in found]
+        return found
+
+    def _library_bases(self, node: ast.ClassDef) -> set[str]:
+        found: set[str] = set()
+        for base in node.bases:
+            name = ast.unparse(base)
+            inner = self._classes.get(name)
+            found |= {name} if inner is None else self._library_bases(inner)
+        return found
+
+
+def _says_default(call: ast.Call, known: tuple[list[str], dict[str, object]]) -> bool:
+    """Whether a call ends with what the parameter is anyway, or says so by its name."""
+    places, values = known
+    given = [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+    if call.args and len(call.args) <= len(places):
+        given.append((places[len(call.args) - 1], call.args[-1]))
+    return any(
+        isinstance(value, ast.Constant)
+        and name in values
+        and type(values[name]) is type(value.value)
+        and values[name] == value.value
+        for name, value in given
+    )
+
+
+def _is_own(target: ast.expr) -> bool:
+    return (
+        isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == "self"
+    )
+
+
+def _with_source(piece: Definition, source: str) -> Definition:
+    if source == piece.source:
+        return piece
+    words = {node.id for node in ast.walk(_tree(source)) if isinstance(node, ast.Name)}
+    bound = {line: line.rpartition(" ")[2].partition(".")[0] for line in piece.imports}
+    return replace(
+        piece,
+        source=source,
+        imports=tuple(line for line, name in bound.items() if name in words),
+        needs=tuple(name for name in piece.needs if name in words),
+        first=tuple(name for name in piece.first if name in words),
+    )

@@ -1,0 +1,301 @@
+"""One piece without what nobody asks of it: parameters, methods, attributes, unread locals."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from operator import is_
+
+import libcst as cst
+import libcst.matchers as m
+
+from migrate.emit.lean.fold import UNKNOWN, Folder, decided, is_pure, value_of
+from migrate.syntax.walk import transform_lazily
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What is known of a piece."""
+
+    parameters: Mapping[str, object] = field(default_factory=dict)  # never given: their defaults
+    methods: Collection[str] = ()  # that nobody names
+    attributes: Mapping[str, object] = field(default_factory=dict)  # of the receiver, constant
+    unread: Collection[str] = ()  # attributes that nobody else reads
+    gone: Collection[str] = ()  # classes without instances
+    there: Collection[str] = ()  # pieces of the module
+
+
+# The default of a parameter of another piece, by the piece's name: (by position, by name).
+Defaults = Callable[[str], "tuple[list[str], dict[str, object]] | None"]
+
+
+def trimmed(source: str, cut: Cut, defaults: Defaults) -> str:
+    """The source of a piece after the cut."""
+    module = cst.parse_module(source)
+    piece = module.body[-1]
+    if isinstance(piece, cst.ClassDef):
+        new: cst.BaseStatement = _class(piece, cut, defaults)
+    elif isinstance(piece, cst.FunctionDef):
+        new = _function(piece, cut, cut.parameters, defaults)
+    else:
+        return source
+    text = module.with_changes(body=[*module.body[:-1], new]).code.strip("\n")
+    return text if ast.dump(ast.parse(text)) != ast.dump(ast.parse(source)) else source
+
+
+def _function(
+    function: cst.FunctionDef, cut: Cut, parameters: Mapping[str, object], defaults: Defaults
+) -> cst.FunctionDef:
+    """Fold constants until no more follow. A generator stays one."""
+    constant, text, shown = parameters, "", "?"
+    whole, yields = function, _yields(_parsed(function))
+    while text != shown:
+        text = shown
+        folder = Folder(constant, cut.attributes, cut.gone, cut.there)
+        body = transform_lazily(function.body, folder)
+        new = transform_lazily(function.with_changes(body=body), _Calls(defaults))
+        function = transform_lazily(new, _Locals(_names(_parsed(new))))
+        tree = _parsed(function)
+        constant, shown = _constant_locals(tree), ast.dump(tree)
+    return _signed(function, set(parameters)) if _yields(tree) == yields else whole
+
+
+def _yields(tree: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(tree))
+
+
+def _parsed(function: cst.FunctionDef) -> ast.FunctionDef:
+    bare = function.with_changes(leading_lines=[], lines_after_decorators=[])
+    (tree,) = ast.parse(cst.Module([bare]).code).body
+    assert isinstance(tree, ast.FunctionDef)
+    return tree
+
+
+def _class(node: cst.ClassDef, cut: Cut, defaults: Defaults) -> cst.ClassDef:
+    body: list[cst.BaseStatement] = []
+    for part in node.body.body:
+        if isinstance(part, cst.FunctionDef):
+            if part.name.value in cut.methods:
+                continue
+            made = part.name.value == "__init__"
+            part = _function(part, cut, cut.parameters if made else {}, defaults)
+            if made:
+                part = part.with_changes(body=_without_unread(part.body, cut))
+        body.append(part)  # type: ignore[arg-type]
+    if not body:
+        body = [cst.SimpleStatementLine([cst.Pass()])]
+    return node.with_changes(body=node.body.with_changes(body=body))
+
+
+def _without_unread(body: cst.BaseSuite, cut: Cut) -> cst.BaseSuite:
+    """A constructor without attributes that are constant, and that nobody else reads."""
+    if not isinstance(body, cst.IndentedBlock):
+        return body
+    kept = [
+        line
+        for line in body.body
+        if not any(
+            m.matches(line, _constant_attribute(name)) and name in cut.attributes
+            for name in cut.unread
+        )
+    ]
+    return body.with_changes(body=kept)
+
+
+def _constant_attribute(name: str) -> m.SimpleStatementLine:
+    target = m.AssignTarget(m.Attribute(m.Name("self"), m.Name(name)))
+    return m.SimpleStatementLine([m.Assign([target])])
+
+
+def _signed(function: cst.FunctionDef, without: set[str]) -> cst.FunctionDef:
+    """The function without some parameters, on one line where it fits."""
+    if not without:
+        return function
+    given = function.params
+    kept = [one for one in given.params if one.name.value not in without]
+    named = [one for one in given.kwonly_params if one.name.value not in without]
+    star = given.star_arg
+    if not named and isinstance(star, cst.ParamStar):
+        star = cst.MaybeSentinel.DEFAULT
+    plain = cst.Parameters(
+        params=[one.with_changes(comma=cst.MaybeSentinel.DEFAULT) for one in kept],
+        star_arg=star.with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        if isinstance(star, cst.Param)
+        else star,
+        kwonly_params=[one.with_changes(comma=cst.MaybeSentinel.DEFAULT) for one in named],
+        star_kwarg=given.star_kwarg.with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        if given.star_kwarg
+        else None,
+    )
+    if isinstance(plain.star_arg, cst.ParamStar):
+        plain = plain.with_changes(star_arg=cst.ParamStar())
+    one_line = function.with_changes(
+        params=plain, whitespace_before_params=cst.SimpleWhitespace("")
+    )
+    head = one_line.with_changes(
+        body=cst.SimpleStatementSuite([cst.Pass()]), decorators=[], leading_lines=[]
+    )
+    if len(cst.Module([head]).code) <= _WIDTH - 4:
+        return one_line
+    return function.with_changes(params=_stacked(plain), whitespace_before_params=_break(8))
+
+
+def _stacked(params: cst.Parameters) -> cst.Parameters:
+    """One parameter a line; libcst writes no comma after **options."""
+
+    class Breaks(cst.CSTTransformer):
+        def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:
+            return updated_node.with_changes(comma=cst.Comma(whitespace_after=_break(8)))
+
+        def leave_ParamStar(
+            self, original_node: cst.ParamStar, updated_node: cst.ParamStar
+        ) -> cst.ParamStar:
+            return cst.ParamStar(cst.Comma(whitespace_after=_break(8)))
+
+    new = params.visit(Breaks())
+    assert isinstance(new, cst.Parameters)
+    return new
+
+
+def _break(spaces: int) -> cst.ParenthesizedWhitespace:
+    return cst.ParenthesizedWhitespace(last_line=cst.SimpleWhitespace(" " * spaces), indent=False)
+
+
+class _Calls(cst.CSTTransformer):
+    """Calls of other pieces without arguments that are what the parameter is anyway."""
+
+    def __init__(self, defaults: Defaults) -> None:
+        super().__init__()
+        self._defaults = defaults
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+        known = (
+            self._defaults(updated_node.func.value)
+            if isinstance(updated_node.func, cst.Name)
+            else None
+        )
+        if known is None or any(arg.star for arg in updated_node.args):
+            return updated_node
+        places, values = known
+        args = [
+            arg
+            for arg in updated_node.args
+            if arg.keyword is None or not _is_default(arg, values.get(arg.keyword.value, known))
+        ]
+        while args and args[-1].keyword is None and len(args) <= len(places):
+            if not _is_default(args[-1], values.get(places[len(args) - 1], known)):
+                break
+            args.pop()
+        if len(args) == len(updated_node.args):
+            return updated_node
+        if args:
+            args[-1] = args[-1].with_changes(comma=updated_node.args[-1].comma)
+        return updated_node.with_changes(args=args)
+
+
+def _is_default(arg: cst.Arg, default: object) -> bool:
+    value = value_of(arg.value)
+    return type(value) is type(default) and value == default
+
+
+class _Locals(cst.CSTTransformer):
+    """Locals that nobody reads, where making them does nothing else; pairs one by one."""
+
+    def __init__(self, read: Counter[str]) -> None:
+        super().__init__()
+        self._read = read
+        self._depth = 0
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        self._depth += 1
+
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef | cst.RemovalSentinel:
+        self._depth -= 1
+        name = original_node.name.value
+        if self._depth and not original_node.decorators and self._read[name] == 1:
+            return cst.RemoveFromParent()
+        return updated_node
+
+    def leave_SimpleStatementLine(
+        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+    ) -> cst.BaseStatement | cst.RemovalSentinel | cst.FlattenSentinel[cst.BaseStatement]:
+        (assign,) = updated_node.body if len(updated_node.body) == 1 else [None]
+        if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+            return updated_node
+        target = assign.targets[0].target
+        if isinstance(target, cst.Name):
+            unread = self._depth and self._read[target.value] == 1
+            return cst.RemoveFromParent() if unread and is_pure(assign.value) else updated_node
+        pairs = _pairs(target, assign.value)
+        if pairs is None:
+            return updated_node
+        lines = [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(t)], v)]) for t, v in pairs]
+        lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
+        return cst.FlattenSentinel(lines)
+
+    def leave_IndentedBlock(
+        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
+        body = decided(updated_node.body)
+        same = len(body) == len(updated_node.body) and all(map(is_, body, updated_node.body))
+        return updated_node if same else updated_node.with_changes(body=body)
+
+
+def _names(tree: ast.AST) -> Counter[str]:
+    """How often each name is written in a piece; a nested function's own name once for its def."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found[node.id] += 1
+        elif isinstance(node, ast.FunctionDef):
+            found[node.name] += 1
+        elif isinstance(node, ast.Nonlocal | ast.Global):
+            found.update(node.names)
+    return found
+
+
+def _constant_locals(function: ast.FunctionDef) -> dict[str, object]:
+    """Locals that are set once, to a constant, before all that reads them."""
+    found: dict[str, object] = {}
+    stored = Counter(
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+    taken: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.arguments):
+            taken |= {a.arg for a in (*node.posonlyargs, *node.args, *node.kwonlyargs)}
+        elif isinstance(node, ast.Nonlocal | ast.Global):
+            taken |= set(node.names)
+    bodies = [node.body for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
+    for line in [line for body in bodies for line in body]:
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
+            target = line.targets[0]
+            if isinstance(target, ast.Name) and stored[target.id] == 1 and target.id not in taken:
+                found[target.id] = line.value.value
+    return {name: v for name, v in found.items() if isinstance(v, bool | int | float | str | None)}
+
+
+def _pairs(
+    target: cst.BaseExpression, value: cst.BaseExpression
+) -> list[tuple[cst.BaseAssignTargetExpression, cst.BaseExpression]] | None:
+    """`self.a, self.b = None, x` as two assignments, where one of the values is a constant."""
+    if not isinstance(target, cst.Tuple) or not isinstance(value, cst.Tuple):
+        return None
+    left = [one.value for one in target.elements]
+    right = [one.value for one in value.elements]
+    plain = m.Attribute(m.Name("self"))
+    simple = (cst.Name, cst.Integer, cst.Float, cst.SimpleString)
+    if len(left) != len(right) or not all(m.matches(one, plain) for one in left):
+        return None
+    constant = [value_of(one) is not UNKNOWN for one in right]
+    if not any(constant) or not all(isinstance(one, simple) for one in right):
+        return None
+    return list(zip(left, right, strict=True))  # type: ignore[arg-type]

@@ -1,0 +1,133 @@
+"""A helper module has what its port asks for: by name, by argument, by class."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+import pytest
+
+from migrate.emit.bundle import helper_module
+from migrate.emit.lean.trim import Cut, trimmed
+from migrate.table.helper_pieces import helper_index
+
+IMPORT = "import ms_migrate_helpers as helpers\n"
+
+
+def module(names: list[str], *lines: str) -> str:
+    return helper_module(names, {}, users=[IMPORT + "\n".join(lines) + "\n"])
+
+
+def test_parameters_that_no_call_gives_go_with_all_they_need() -> None:
+    text = module(["max_pool2d"], "helpers.max_pool2d(x, 2)")
+    assert "def max_pool2d(input, kernel_size):" in text
+    assert "_max_positions" not in text and "return_indices" not in text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "helpers.max_pool2d(x, 2, return_indices=True)",
+        "helpers.max_pool2d(x, 2, 2, 0, 1, False, True)",
+        "helpers.max_pool2d(x, *sizes)",
+        "helpers.max_pool2d(x, **options)",
+        "pool = helpers.max_pool2d",
+        "pool = partial(helpers.max_pool2d, kernel_size=2)",
+        'pool = getattr(helpers, "max_pool2d")',
+    ],
+)
+def test_what_may_be_given_stays(call: str) -> None:
+    assert "_max_positions" in module(["max_pool2d"], call)
+
+
+def test_names_taken_out_of_the_module_may_be_called_in_any_way() -> None:
+    text = helper_module(
+        ["max_pool2d"], {}, users=["from ms_migrate_helpers import max_pool2d\nmax_pool2d(x, 2)\n"]
+    )
+    assert "_max_positions" in text
+
+
+def test_layers_lose_what_no_layer_is_made_with() -> None:
+    text = module(["MaxPool2d"], "pool = helpers.MaxPool2d(2)")
+    assert "with_positions" not in text and "_max_positions" not in text
+    text = module(["MaxPool2d"], "pool = helpers.MaxPool2d(2)", "pool.with_positions = True")
+    assert "self.with_positions = False" in text and "_max_positions" in text
+
+
+def test_classes_without_instances_are_not_asked_for() -> None:
+    loader = "batches = helpers.DataLoader(data, batch_size=2)"
+    assert "IterableDataset" not in module(["DataLoader"], loader).replace("dataloader.Iter", "")
+    own = "class Stream(helpers.IterableDataset): ..."
+    text = module(["DataLoader", "IterableDataset"], loader, own)
+    assert "class IterableDataset(Dataset):" in text and "class _Stream" in text
+
+
+def test_methods_that_nobody_names_go() -> None:
+    scaler = "scaler = helpers.GradScaler()"
+    assert "def state_dict" not in module(["GradScaler"], scaler)
+    assert "def state_dict" in module(["GradScaler"], scaler, "scaler.state_dict()")
+    assert "def state_dict" in module(["GradScaler"], scaler, 'getattr(scaler, "state_dict")()')
+    assert "def state_dict" in module(["GradScaler"], scaler, "getattr(scaler, name)()")
+
+
+def test_methods_that_mindspore_calls_stay() -> None:
+    text = module(["Sequential"], "class Head(helpers.Sequential): ...")
+    assert "def insert_child_to_cell" in text and "def update_parameters_name" in text
+
+
+def test_pieces_ask_what_the_program_uses() -> None:
+    step = "step = helpers.value_and_grad(f, None, weights)"
+    assert "averaging" not in module(["value_and_grad"], step)
+    parallel = "net = helpers.DistributedDataParallel(net)"
+    assert "averaging" in module(["value_and_grad", "DistributedDataParallel"], step, parallel)
+
+
+@pytest.mark.parametrize("given", ["", "None", "*rest"])
+def test_all_names_are_there(given: str) -> None:
+    """Whatever is left out, what remains names nothing that is missing."""
+    names = [name for name in helper_index().definitions if not name.startswith("_")][::7]
+    text = module(names, *(f"helpers.{name}({given})" for name in names))
+    tree = ast.parse(text)
+    bound = set(vars(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.alias):
+            bound.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.ExceptHandler):
+            bound.add(node.name or "")
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert read <= bound, read - bound
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ("if a is None:\n    x = 1\nelse:\n    x = 2\nreturn x", "return 1"),
+        (
+            "if b:\n    return 1\nelif a:\n    return 2\nelse:\n    return 3",
+            "if b:\n    return 1\nelse:\n    return 3",
+        ),
+        ("if b and a:\n    f()\nreturn b", "return b"),
+        ("if b() and a:\n    f()\nreturn b", "if b() and None:\n    f()\nreturn b"),
+        ("return g(a=a).a", "return g(a=None).a"),
+        ("c = len(b)\nd = b()\nreturn a", "d = b()\nreturn None"),
+        ("def inner():\n    return 1\nreturn a or b", "return b"),
+        ("return isinstance(a, (int, str))", "return False"),
+        ("yield from b if a else ()", "yield from ()"),
+        ("if a:\n    yield b", "if a:\n    yield b"),
+        ("return 0 is False, 1 == True", "return False, True"),
+    ],
+)
+def test_folding(body: str, left: str) -> None:
+    def function(head: str, text: str) -> str:
+        return head + "".join(f"    {line}\n" for line in text.split("\n"))
+
+    source = function("def piece(b, a=None):\n", body)
+    head = "def piece(b, a=None):\n" if "if a:\n    yield" in body else "def piece(b):\n"
+    done = trimmed(source, Cut({"a": None}), lambda name: None)
+    assert ast.unparse(ast.parse(done)) == ast.unparse(ast.parse(function(head, left)))
