@@ -119,9 +119,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--arch", choices=sorted(MODELS), default="resnet50")
     parser.add_argument("--checkpoint", default="", help="weights to evaluate; default: random")
     parser.add_argument(
-        "--device",
-        default="cuda" if mindspore.get_context("device_target") != "CPU" else "cpu",
-        type=helpers.device,
+        "--device", default=mindspore.get_context("device_target"), type=helpers.device
     )
     parser.add_argument("--latency-batch", type=int, default=1)
     parser.add_argument("--warmup", type=int, default=10, help="passes before the timing starts")

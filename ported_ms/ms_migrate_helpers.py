@@ -993,7 +993,7 @@ class ParamGroup(MutableMapping):
             now = self.beta1.asnumpy().item()
             if np.float32(value[0]) != now:  # a schedule has changed it
                 return (now, *value[1:])
-        return value.asnumpy().item() if isinstance(value, Tensor) else value
+        return _shortest(value) if isinstance(value, Tensor) else value
 
     def __setitem__(self, key, value):
         value = value.asnumpy().item() if isinstance(value, Tensor) else value
@@ -1017,6 +1017,12 @@ class ParamGroup(MutableMapping):
 
     def __repr__(self):
         return repr(dict(self))
+
+
+def _shortest(value):
+    """The number that the program wrote, 0.0002, where float32 holds 0.00019999999494757503."""
+    number = value.asnumpy()[()]
+    return float(str(number)) if isinstance(number, np.floating) else number.item()
 
 
 def param_groups(optimizer):

@@ -44,9 +44,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--amp", action="store_true", help="float16 autocast with loss scaling")
     parser.add_argument("--distributed", action="store_true", help="under torchrun")
     parser.add_argument(
-        "--device",
-        default="cuda" if mindspore.get_context("device_target") != "CPU" else "cpu",
-        type=helpers.device,
+        "--device", default=mindspore.get_context("device_target"), type=helpers.device
     )
     parser.add_argument("--output", default="checkpoints", help="where last.pt and best.pt go")
     parser.add_argument("--resume", default="", help="go on from this checkpoint")

@@ -52,15 +52,18 @@ def _text(path: Path) -> str:
         return ""
 
 
-def with_helpers(text: str, fresh: str) -> str:
+def with_helpers(text: str, fresh: str, written: str = "") -> str:
     """The helper module of a tree that was ported before, with what it has not of a fresh one.
 
-    What is there stays as it is: it may have been edited.
+    What is there stays if it was edited: if it is not what was `written` for the files of then. A
+    piece that is as it was written is the fresh one's, which may have to do more.
     """
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return text
+    text = _renewed(text, tree, fresh, written)
+    tree = ast.parse(text)
     there = {name for node in tree.body for name in _defines(node)}
     new = ast.parse(fresh)
     lines = fresh.split("\n")
@@ -81,6 +84,38 @@ def with_helpers(text: str, fresh: str) -> str:
     old = text.split("\n")
     head, rest = old[:after], "\n".join(old[after:]).rstrip("\n")
     return "\n".join([*head, *imports, rest]) + "\n\n\n" + "\n\n\n".join(pieces) + "\n"
+
+
+def _renewed(text: str, tree: ast.Module, fresh: str, written: str) -> str:
+    """The module with pieces of the fresh one in the place of those that nobody edited."""
+    new, old = _sources(fresh), _sources(written)
+    lines = text.split("\n")
+    for node in reversed(tree.body):
+        name = getattr(node, "name", "")
+        source = _source(lines, node) if name in old else ""
+        if name in new and source == old.get(name) != new[name]:
+            lines[_start(node) : node.end_lineno] = new[name].split("\n")
+    return "\n".join(lines)
+
+
+def _sources(text: str) -> dict[str, str]:
+    """Functions and classes of a module by name, as they are written."""
+    lines = text.split("\n")
+    return {
+        node.name: _source(lines, node)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+
+
+def _source(lines: list[str], node: ast.stmt) -> str:
+    return "\n".join(lines[_start(node) : node.end_lineno])
+
+
+def _start(node: ast.stmt) -> int:
+    """The index of its first line, decorators included."""
+    lines: list[int] = [one.lineno for one in getattr(node, "decorator_list", ())]
+    return min([node.lineno, *lines]) - 1
 
 
 def _defines(node: ast.stmt) -> set[str]:

@@ -12,6 +12,10 @@ from migrate.syntax.import_planner import HELPERS
 _MODULES = (HELPERS, f"ms_{HELPERS}")
 
 
+# Take effect when the module is imported, and are named by no one.
+INSTALLED = ("watched_settings", "formatted_tensors", "shown_tensors", "shown_layers")
+
+
 def used_helpers(tree: ast.Module) -> set[str]:
     """The members of the helper module in code and in quoted annotations."""
     found: set[str] = set()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import os
 import pickle
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from migrate.analyze.coverage import Coverage
 from migrate.emit.bundle import helper_module
 from migrate.emit.existing_helpers import existing_helpers, with_helpers
+from migrate.emit.used_helpers import INSTALLED, used_helpers
 from migrate.errors import RequestError
 from migrate.findings import Finding
 from migrate.flow.project_flags import formats_values
@@ -106,12 +109,13 @@ def port_tree(
         if formats_values(project):
             names["formatted_tensors"] = None
         before = result.files.get(module)
-        asked = [*users[home], *earlier.users] if before is None else None
+        asked = [*users[home], *earlier.users]
         text = helper_module(list(names), generated, mint, package=options.package, users=asked)
         if before is None:
             result.helpers[module] = text
         elif before.problem is None:  # the sources were ported before
-            before.text = with_helpers(before.text, text)
+            old = _written_before(before.text, result.files.values(), mint, options)
+            before.text = with_helpers(before.text, text, old)
             before.changed = before.text != before.source.read()
     if options.in_place:
         return result
@@ -120,6 +124,19 @@ def port_tree(
     result.copies, result.links = others.copies, others.links
     result.skipped += others.findings
     return result
+
+
+def _written_before(
+    module: str, files: Iterable[PortedFile], mint: Table | None, options: Options
+) -> str:
+    """The helper module as it was written for the files that use it already."""
+    users = [text for one in files if HELPER_MODULE in (text := one.source.read())]
+    with contextlib.suppress(SyntaxError):
+        trees = [ast.parse(text) for text in users]
+        names = {name for tree in trees for name in used_helpers(tree)}
+        names |= {name for name in INSTALLED if f"\n{name} = " in module}
+        return helper_module(sorted(names), {}, mint, package=options.package, users=users)
+    return ""
 
 
 def _refuse_clashes(places: dict[SourceFile, Path]) -> None:

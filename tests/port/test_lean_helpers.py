@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from migrate.emit.bundle import helper_module
 from migrate.emit.lean.trim import Cut, trimmed
 from migrate.table.helper_pieces import helper_index
 
+ROOT = Path(__file__).resolve().parents[2]
 IMPORT = "import ms_migrate_helpers as helpers\n"
 
 
@@ -131,3 +133,29 @@ def test_folding(body: str, left: str) -> None:
     head = "def piece(b, a=None):\n" if "if a:\n    yield" in body else "def piece(b):\n"
     done = trimmed(source, Cut({"a": None}), lambda name: None)
     assert ast.unparse(ast.parse(done)) == ast.unparse(ast.parse(function(head, left)))
+
+
+def test_private_names_of_mindspore_are_listed() -> None:
+    """docs/port.md names each that a helper uses: what a new release may break."""
+    page = (ROOT / "docs" / "port.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "migrate" / "emit" / "helpers").glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        own = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+        own |= {
+            n.attr
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)
+        }
+        own |= {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and n.value}
+        used = {
+            n.attr
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Attribute) and n.attr.startswith("_") and n.attr[1:2] != "_"
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mindspore"):
+                hidden = "._" in (node.module or "")
+                used |= {alias.name for alias in node.names if alias.name.startswith("_")}
+                used |= {"_c_expression"} if hidden else set()
+        for name in used - own:
+            assert name in page and path.stem in page, f"{path.stem} uses MindSpore's {name}"

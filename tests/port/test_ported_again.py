@@ -163,3 +163,24 @@ def test_what_may_be_torchs_on_another_way_is_still_taken_for_it(port: Port) -> 
         """
     )
     assert "clamp(min=0)" in result.text
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_pieces_do_more_when_new_files_ask_for_it(tmp_path: Path, edited: bool) -> None:
+    first = "import torch.nn.functional as F\n\ndef pool(x):\n    return F.max_pool2d(x, 2)\n"
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text(first)
+    out = tmp_path / "out"
+    main(["port", str(tmp_path / "src"), "-o", str(out), "--quiet"])
+    module = out / "ms_migrate_helpers.py"
+    assert "def max_pool2d(input, kernel_size):" in module.read_text()
+    if edited:
+        text = module.read_text().replace('"""torch\'s max_pool2d."""', '"""Mine."""')
+        module.write_text(text)
+    (out / "b.py").write_text(first.replace("2)", "2, padding=1, return_indices=True)"))
+    main(["port", str(out), "--in-place", "--force", "--quiet"])
+    text = module.read_text()
+    assert ("def max_pool2d(input, kernel_size):" in text) is edited
+    assert "_max_positions" in text
+    assert ("Mine." in text) is edited
+    compile(text, "helpers", "exec")

@@ -114,12 +114,19 @@ class Blocks(NodePass):
             return updated.right
         return updated
 
-    def leave_IfExp(self, original: cst.IfExp, updated: cst.IfExp) -> cst.IfExp:
-        return with_parts(
+    def leave_IfExp(self, original: cst.IfExp, updated: cst.IfExp) -> cst.BaseExpression:
+        """`net.cuda() if on_gpu else net` is just the net."""
+        node = with_parts(
             updated,
             body=self._effects.bare(updated.body),
             test=self._effects.bare(updated.test),
             orelse=self._effects.bare(updated.orelse),
+        )
+        decided = code(node.body) == code(node.orelse) and is_pure(node.test)
+        if not decided or code(original.body) == code(original.orelse):
+            return node
+        return node.body.with_changes(
+            lpar=[*node.lpar, *node.body.lpar], rpar=[*node.body.rpar, *node.rpar]
         )
 
     def propose_Decorator(

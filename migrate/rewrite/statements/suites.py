@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import libcst as cst
@@ -10,6 +11,7 @@ from migrate.syntax.children import code_nodes
 from migrate.syntax.nodes import comment_line, literal, with_parts
 from migrate.syntax.text import code, comments
 
+_DEVICES = re.compile(r"(?i)\b(?:gpus?|cuda|cudnn|devices?|pinned|non_blocking|nccl)\b")
 # Stands for a statement that lost everything until its block is put together; libcst would drop
 # its comments.
 GONE = cst.Expr(cst.Name("ms_migrate_gone"))
@@ -20,16 +22,17 @@ def without_empty(
 ) -> tuple[list[cst.BaseStatement], list[cst.EmptyLine]]:
     """Drop statements that lost everything.
 
-    Their comments go to the next statement, or are handed back.
+    Their comments go to the next statement, or are handed back; those about devices go with them.
     """
     kept: list[cst.BaseStatement] = []
     carried: list[cst.EmptyLine] = []
     for statement in body:
         if is_gone(statement):
             assert isinstance(statement, cst.SimpleStatementLine)
-            carried += [line for line in statement.leading_lines if line.comment]
+            lines = [line for line in statement.leading_lines if line.comment]
             if statement.trailing_whitespace.comment:
-                carried.append(cst.EmptyLine(comment=statement.trailing_whitespace.comment))
+                lines.append(cst.EmptyLine(comment=statement.trailing_whitespace.comment))
+            carried += [line for line in lines if not _is_about_devices(line)]
             continue
         if carried:
             lines = [*carried, *getattr(statement, "leading_lines", ())]
@@ -37,6 +40,11 @@ def without_empty(
             carried = []
         kept.append(statement)  # type: ignore[arg-type]
     return kept, carried
+
+
+def _is_about_devices(line: cst.EmptyLine) -> bool:
+    """`# move the model to the GPU`, whose code MindSpore does not need."""
+    return line.comment is not None and bool(_DEVICES.search(line.comment.value))
 
 
 def is_gone(statement: cst.CSTNode) -> bool:
