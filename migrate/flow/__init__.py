@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, cast
 
 from migrate.flow.answer import Answer, Verdict
 from migrate.flow.call_graph import CallGraph
+from migrate.flow.callers_elsewhere import CallersElsewhere
 from migrate.flow.dtypes import Dtypes
 from migrate.flow.effects import Effects
 from migrate.flow.events import Definition, Scope
@@ -76,6 +77,10 @@ class Flow:
     @cached_property
     def modes(self) -> TrainingMode:
         return TrainingMode(self)
+
+    @cached_property
+    def callers_elsewhere(self) -> CallersElsewhere:
+        return CallersElsewhere(self)
 
     @cached_property
     def gradient(self) -> Gradient:

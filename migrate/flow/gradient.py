@@ -208,12 +208,12 @@ class Gradient:
         return unknown(f"{definition.name} is bound by {type(statement).__name__}")
 
     def of_argument(self, definition: Definition, around: FunctionFlow) -> Verdict:
-        """Does what the callers pass for an argument carry a gradient?"""
+        """Does what the callers in this file pass for an argument carry a gradient?"""
         scope = around.node
         if scope in self._differentiated:
             return yes(f"{definition.name} is an argument of a forward")
         calls = self._flow.calls.callers(scope)
-        given = [_given(call, definition.name, scope) for call in calls]
+        given = [argument_given(call, definition.name, scope) for call in calls]
         if not given or None in given:
             return unknown(f"who passes {definition.name} is not known")
         return self._any(node for node in given if node is not None)
@@ -361,7 +361,8 @@ def _name_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _given(call: ast.Call, name: str, scope: ast.AST) -> ast.expr | None:
+def argument_given(call: ast.Call, name: str, scope: ast.AST) -> ast.expr | None:
+    """What a call passes for a parameter; None where that is not to be seen."""
     arguments = getattr(scope, "args", None)
     if arguments is None:
         return None

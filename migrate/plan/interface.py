@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from migrate.flow import FunctionFlow
-from migrate.flow.blocks import Home, Loop
+from migrate.flow.blocks import Home, Loop, statements_below
 from migrate.flow.names import binds, reads
 from migrate.flow.region import (
     points_in,
@@ -80,10 +80,22 @@ class Interface:
         """What the region binds and other statements, or its own next round, read."""
         if not self.region:
             return []
-        read = region_outputs(self.flow, self.region, besides=[self.backward.statement])
+        outside = region_outputs(self.flow, self.region, besides=[self.backward.statement])
+        read = {*outside, *self._deleted()}
         carried = region_carried(self.flow, self.region) & set(parameters)
         order = _bound_in_order(self.flow, self.region)
         return [name for name in order if name in carried or name in read]
+
+    def _deleted(self) -> set[str]:
+        """`del out, loss` behind the step, or between, wants them there."""
+        inside = {node for statement in self.region for node in ast.walk(statement)}
+        return {
+            target.id
+            for _, statement in statements_below(self.home.body)
+            if isinstance(statement, ast.Delete) and statement not in inside
+            for target in statement.targets
+            if isinstance(target, ast.Name)
+        }
 
     def passed_by(self, parameters: list[str], outputs: list[str]) -> list[str]:
         """What only one branch of the region binds has its old value in the other one."""

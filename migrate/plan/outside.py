@@ -27,9 +27,16 @@ def computed_outside(
 
 
 def _is_passed(name: ast.Name, flow: FunctionFlow, context: Context) -> bool:
-    """An argument that some caller computes with a layer."""
-    given = [d for d in flow.defuse.reaching(name) if d.kind == "parameter"]
-    return any(context.flow.gradient.of_argument(d, flow) == BY_LAYER for d in given)
+    """An argument that some caller, here or in a file that imports this one, computes with a
+    layer.
+    """
+    facts = context.flow
+    return any(
+        facts.gradient.of_argument(one, flow) == BY_LAYER
+        or facts.callers_elsewhere.carries(flow.node, one.name) == BY_LAYER
+        for one in flow.defuse.reaching(name)
+        if one.kind == "parameter"
+    )
 
 
 def _is_kept(held: ast.Attribute, inside: set[ast.AST], context: Context) -> bool:

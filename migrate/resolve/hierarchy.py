@@ -9,6 +9,8 @@ from functools import lru_cache
 _FAMILIES = (
     ("torch.optim.lr_scheduler.", "torch.optim.lr_scheduler.LRScheduler"),
     ("torch.optim.", "torch.optim.Optimizer"),
+    ("torch.distributions.transforms.", ""),
+    ("torch.distributions.", "torch.distributions.Distribution"),
     ("torch.nn.utils.rnn.", ""),
     ("torch.nn.", "torch.nn.Module"),
     ("einops.layers.torch.", "torch.nn.Module"),

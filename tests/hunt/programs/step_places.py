@@ -370,3 +370,55 @@ def run():
         opt.step()
         losses.append(loss.item())
     return losses, m, [g["lr"] for g in opt.param_groups]
+
+# %% [25, 6] results are asserted and deleted between the loss and backward, and behind the step
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    losses = []
+    for i in range(3):
+        x, y = data(4, 3, seed=i), data(4, 2, seed=i + 3)
+        out = m(x)
+        gap = out - y
+        loss = gap.pow(2).mean()
+        assert not (np.isnan(loss.item()) or loss.item() > 1e5), "diverged"
+        del gap
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+        del out, loss, x
+    return losses, m
+
+# %% [6] features that another file computes, and a head that the step runs itself
+from engine import Learner, update
+
+def run():
+    back, head = fill(nn.Linear(3, 4), 1), fill(nn.Linear(4, 2), 2)
+    opt = torch.optim.SGD([*back.parameters(), *head.parameters()], lr=0.1)
+    learner = Learner(head, opt)
+    losses = []
+    for i in range(2):
+        x, y = data(5, 3, seed=i), labels(5, 2, seed=i)
+        features = torch.relu(back(x))
+        losses.append(update(features, head, y, opt))
+        losses.append(learner.learn(back(x), y))
+    return losses, back, head
+# --- engine.py
+def update(features, head: nn.Module, y, optimizer):
+    loss = F.cross_entropy(head(features), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+class Learner:
+    def __init__(self, head, optimizer):
+        self.head, self.optimizer = head, optimizer
+
+    def learn(self, z, y):
+        loss = F.cross_entropy(self.head(z), y)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
