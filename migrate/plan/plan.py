@@ -327,6 +327,10 @@ class StepPlanner:
     def _starts(self, region: list[ast.stmt]) -> bool:
         """The loss has a value before the region: `loss = 0`, then a loop that adds to it."""
         assert isinstance(self.backward.bare, ast.Name)
+        before = self.flow.defuse.reaching_at(region[0], self.backward.bare.id)
+        values = [definition.value for definition in before]
+        if any(isinstance(value, ast.Constant) and value.value is None for value in values):
+            return False  # no loss, which some later statement looks for
         earlier = self.flow.defuse.bound_before(region[0])
         return self.backward.bare.id in earlier or any(
             isinstance(s, ast.For | ast.While | ast.AugAssign) for s in region

@@ -70,7 +70,7 @@ class MappedOptimizer(optim.Optimizer):
         """A Parameter for each parameter, to remember something in."""
         made = self.parameters.clone(prefix=name, init=init)
         kinds = vars(self).setdefault("_moment_kinds", {})
-        kinds[id(made)] = (name, init)
+        kinds[id(made[0])] = (name, init)  # a Cell may keep a copy of the tuple
         return made
 
     def numbers(self, name, values):
@@ -80,7 +80,7 @@ class MappedOptimizer(optim.Optimizer):
             Parameter(Tensor(value, mindspore.float32), name=f"{name}.{parameter.name}")
             for parameter, value in zip(self.parameters, values, strict=True)
         )
-        vars(self).setdefault("_moment_kinds", {})[id(made)] = (name, None)
+        vars(self).setdefault("_moment_kinds", {})[id(made[0])] = (name, None)
         return made
 
     def add_param_group(self, param_group):
@@ -95,17 +95,14 @@ class MappedOptimizer(optim.Optimizer):
         new = ParameterTuple(self.parameters[size:])
         self.parameters = ParameterTuple(self.parameters)
         kinds = vars(self).get("_moment_kinds", {})
+        made = {}  # an attribute may hold the moments of another one
         for attribute, row in list(vars(self).items()):
-            if id(row) in kinds and len(row) == size:
-                name, init = kinds[id(row)]
-                more = (
-                    new.clone(prefix=name, init=init)
-                    if init is not None
-                    else self._first(name, new)
-                )
-                longer = ParameterTuple((*row, *more))
-                kinds[id(longer)] = (name, init)
-                setattr(self, attribute, longer)
+            if isinstance(row, tuple) and len(row) == size and id(row[0]) in kinds:
+                name, init = kinds[id(row[0])]
+                if name not in made:
+                    more = self._first(name, new) if init is None else new.clone(name, init)
+                    made[name] = ParameterTuple((*row, *more))
+                setattr(self, attribute, made[name])
         if hasattr(self, "beta1s"):
             beta = self.param_groups[-1]["betas"][0]
             name = f"beta1_group_{len(self.beta1s)}"

@@ -35,7 +35,7 @@ def _takes_largest(optimizer):
 
 
 def _starts(optimizer):
-    """What a row of moments starts with, by its identity."""
+    """What a row of moments starts with, by the identity of its first one."""
     return {key: init for key, (_, init) in vars(optimizer).get("_moment_kinds", {}).items()}
 
 
@@ -88,7 +88,7 @@ def load_optimizer_state_dict(optimizer, state_dict):
         if hasattr(optimizer, "state_step"):  # one of the program's own counts in its state
             steps.append(float(kept.pop("step", 0.0)))
         for name, row in rows.items():
-            start = starts.get(id(row), "zeros")
+            start = starts.get(id(row[0]), "zeros")
             if name in kept or start is not None:
                 start = {"zeros": 0.0, "ones": 1.0}.get(start, start)
                 _assign(row[number], kept.pop(name, start), name, place)
