@@ -48,7 +48,7 @@ def test_analyze_source() -> None:
 def test_bad_requests() -> None:
     with pytest.raises(RequestError, match="no target"):
         ms_migrate.port_source(SOURCE, target="tensorflow")
-    with pytest.raises(RequestError, match="no file name"):
+    with pytest.raises(RequestError, match="not the name of a Python file"):
         ms_migrate.port_source(SOURCE, name="../x.py")
 
 

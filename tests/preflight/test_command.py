@@ -223,7 +223,7 @@ _OFFERED, _NO_PYTHON = (
         (["{here}", "--classes", "10"], "--classes is for a TARGET"),
         (["{here}:net", "--input", "1,2", "--", "--lr"], "takes no program arguments"),
         (["{here}:net", "--input", "1,2", "--steps", "0"], "takes no step"),
-        (["{here}:net", "--input", "1,2", "--ranks", "0"], "is no process"),
+        (["{here}:net", "--input", "1,2", "--ranks", "0"], "is not a number of processes"),
         (["{here}:net", "--input", "1,2", "--original", "absent"], "no such file or folder"),
         (["{here}:net", "--input", "1,2"], "there is no 'net' here"),
         ([f"{{here}}:{_OFFERED}", "--input", "1,2", "--ms-python", "/absent"], _NO_PYTHON),

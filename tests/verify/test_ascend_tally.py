@@ -70,5 +70,5 @@ def test_the_page_has_totals_and_every_row_that_is_not_accepted() -> None:
         "torch.add": {"verdict": "agrees"},
     }
     text = page(Table(), evidence, "Ascend910B2")
-    assert "2 of 3 verified rows have been put to it." in text
+    assert "2 of 3 verified rows were run on it." in text
     assert "| `torch.lgamma` | AI CPU |" in text and "| `torch.abs` | float64 |" in text
