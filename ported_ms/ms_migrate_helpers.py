@@ -585,7 +585,8 @@ class device(str):
 
 def device_type(name):
     """torch's device.type, of MindSpore's names too: equals "cuda" on every accelerator."""
-    return str.__new__(device, str.partition(name, ":")[0])
+    kind = str.partition(name, ":")[0]
+    return "cpu" if kind == "CPU" else str.__new__(device, kind)
 
 
 def device_index(name):
@@ -2337,12 +2338,27 @@ def load_state_dict(module, state_dict):
     missing = [names[name] for name in own if names[name] not in given]
     unexpected = [name for name in given if name not in names.values()]
     unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
-    if missing or unexpected:
-        raise RuntimeError(f"missing: {missing}, unexpected: {unexpected}")
+    wrong = _named_keys("Missing", missing) + _named_keys("Unexpected", unexpected)
+    wrong = wrong
     for name, tensor in own.items():
         if names[name] in given:
             value = given[names[name]]
             if tuple(value.shape) != tuple(tensor.shape):
-                raise RuntimeError(f"{names[name]} has the shape {tensor.shape}, not {value.shape}")
+                wrong.append(
+                    f"size mismatch for {names[name]}: copying a param with shape "
+                    f"torch.Size({list(value.shape)}) from checkpoint, the shape in current model "
+                    f"is torch.Size({list(tensor.shape)})."
+                )
+                continue
             set_value(tensor, value if isinstance(value, Tensor) else Tensor(value))
+    if wrong:
+        found = "\n\t".join(wrong)
+        kind = type(module).__name__.removesuffix("Cell").replace("Dense", "Linear")
+        raise RuntimeError(f"Error(s) in loading state_dict for {kind}:\n\t{found}")
     return LoadedKeys(missing, unexpected)
+
+
+def _named_keys(kind, names):
+    """What torch says of keys that are missing or not expected."""
+    shown = ", ".join(f'"{name}"' for name in names)
+    return [f"{kind} key(s) in state_dict: {shown}. "] if names else []

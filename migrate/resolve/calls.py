@@ -300,7 +300,7 @@ class Calls(Expressions):
             for option in options_of(values[0]):
                 made = join(made, self._invoke(option, node, values[1:], keywords))
             return CallableOf(made)
-        if name in ("copy.deepcopy", "copy.copy", *_PROGRESS) and values:
+        if name in ("copy.deepcopy", "copy.copy", "dataclasses.replace", *_PROGRESS) and values:
             return values[0]
         if name == "collections.deque":
             return instance(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from migrate.resolve.members import Members, all_ancestors
 from migrate.resolve.method_calls import could_be_method
@@ -19,8 +20,21 @@ from migrate.resolve.values import (
     instance,
     is_tensor,
 )
+from migrate.syntax.ast_index import nodes_of
 
 _NORMS_OWN = frozenset({"running_mean", "running_var"})
+
+
+@lru_cache(maxsize=64)
+def _own_methods(tree: ast.Module) -> frozenset[str]:
+    """The methods of the file's own classes that are no networks: an unknown value may be one."""
+    return frozenset(
+        part.name
+        for node in nodes_of(tree, ast.ClassDef)
+        if not any("Module" in ast.unparse(base) for base in node.bases)
+        for part in node.body
+        if isinstance(part, ast.FunctionDef)
+    )
 
 
 def _is_self(node: ast.expr) -> bool:
@@ -40,6 +54,8 @@ class UnknownMembers(Members):
     def _is_surely_tensors(self, node: ast.Attribute, called: ast.Call | None) -> bool:
         """Whether only a tensor has this member, or the call can only mean a tensor's."""
         name = node.attr
+        if isinstance(node.value, ast.Name) and name in _own_methods(self.module.tree):
+            return False
         if name in DISTINCTIVE:
             return True
         if called is None or not self._is_tensor_method(name):

@@ -85,7 +85,8 @@ class device(str):
 
 def device_type(name):
     """torch's device.type, of MindSpore's names too: equals "cuda" on every accelerator."""
-    return str.__new__(device, str.partition(name, ":")[0])
+    kind = str.partition(name, ":")[0]
+    return "cpu" if kind == "CPU" else str.__new__(device, kind)
 
 
 def device_index(name):

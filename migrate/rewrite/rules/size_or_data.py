@@ -17,6 +17,8 @@ from migrate.rewrite.rules import becomes, rule
     becomes("torch.FloatTensor(k, 3)", "ops.zeros((k, 3), dtype=mindspore.float32)"),
     becomes("torch.LongTensor([1, 2])", "mindspore.tensor([1, 2], dtype=mindspore.int64)"),
     becomes("torch.FloatTensor(x.size())", "ops.zeros(x.shape, dtype=mindspore.float32)"),
+    becomes("torch.Tensor(x.size())", "ops.zeros(x.shape)"),
+    becomes("torch.Tensor(k)", "helpers.FloatTensor(k)"),
 )
 def size_or_data(call: Call) -> None:
     slots = [*call.varargs, *call.slots.values()]
@@ -24,9 +26,12 @@ def size_or_data(call: Call) -> None:
         return
     kind = slots[0].type
     hole = "{data}" if "data" in call.slots else "{size}"
+    stated = "dtype=" in call.emit  # not of torch.Tensor, which is float32
     if isinstance(kind, ListOf) and kind.kind == "Size":
-        dtype = call.emit.rpartition("dtype=")[2].rstrip(")")
-        call.emit = f"ops.zeros({hole}, dtype={dtype})"
+        dtype = f", dtype={call.emit.rpartition('dtype=')[2].rstrip(')')}" if stated else ""
+        call.emit = f"ops.zeros({hole}{dtype})"
+    elif not stated:
+        return
     elif not _is_certain(slots[0]) and hole == "{data}":
         call.emit = f"helpers.{call.entry.torch.rpartition('.')[2]}({hole})"
     elif not _is_certain(slots[0]):

@@ -6,12 +6,30 @@ import ast
 
 from migrate.pipeline.context import Context
 
+_BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try)
+
 
 def seen_by(place: ast.expr, context: Context) -> str:
     """Who else in the function could see the change, in words; "" when nobody can."""
     flow = context.flow.around(place)
     observers = flow.aliases.observers(place) if flow is not None else []
     return next((str(o) for o in observers if o.kind != "caller"), "")
+
+
+def is_read_beside(place: ast.expr, context: Context) -> bool:
+    """`return relu_(x), x`: the name stands again behind the place, in the same statement."""
+    flow = context.flow.around(place)
+    statement = flow.cfg.statement_of(place) if flow is not None else None
+    if statement is None or not isinstance(place, ast.Name) or isinstance(statement, _BLOCKS):
+        return False
+    here = (place.lineno, place.col_offset)
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == place.id
+        and (node.lineno, node.col_offset) > here
+        and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(statement)
+    )
 
 
 def is_read_later(place: ast.expr, context: Context) -> bool:

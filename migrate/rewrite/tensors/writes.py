@@ -24,7 +24,7 @@ from migrate.rewrite.statements.statement_forms import (
 from migrate.rewrite.statements.suites import (
     assigns_itself,
 )
-from migrate.rewrite.tensors.aliases import seen_by
+from migrate.rewrite.tensors.aliases import is_read_beside, seen_by
 from migrate.rewrite.tensors.augmented_targets import changes_tensor, is_own_part, may_be_number
 from migrate.rewrite.tensors.in_place import (
     THROUGH,
@@ -175,7 +175,8 @@ class Writes(NodePass):
         for change in self._effects.in_place.values():
             place, usage = change.place, change.usage
             held = isinstance(place, ast.Attribute) or seen_by(place, self.context)
-            if held or self._scope.is_read_later(place):
+            beside = is_read_beside(place, self.context)
+            if held or beside or self._scope.is_read_later(place):
                 reason = f"changes {ast.unparse(place)} in place in the middle of an expression"
                 step = f"write {ast.unparse(place)} = ... on a line before"
                 self.flag(place, Refusal(reason, step, "MS403"), usage.api if usage else "")

@@ -655,3 +655,11 @@ def run():
     x = torch.ones(2, 2)
     flat(x)
     return c.buf, c.seen, x, c.row(1), c.buf
+
+
+# %% [10] a change in place beside a later read of the name
+def run():
+    x = data(4)
+    y = x + 1
+    pair = [y.clamp_(min=0.5), y]
+    return pair[0], y * 1, F.relu(x, inplace=True) + x

@@ -130,3 +130,12 @@ Tensor = FloatTensor
 
 def run():
     return FloatTensor([1, 2]), LongTensor([3]), Tensor([4.0])
+
+
+# %% [18] torch.Tensor of a size, a number of unknown type and a tensor
+def make(n, like):
+    return torch.Tensor(n).zero_(), torch.Tensor(like.size()).shape, torch.Tensor(like.shape).fill_(2), torch.Tensor(like)
+
+
+def run():
+    return make(3, data(2, 2)), make([1, 2], data(3)), torch.Tensor(data(2, 1).size()).shape

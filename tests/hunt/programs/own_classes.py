@@ -237,3 +237,29 @@ class Net(nn.Module):
 
 def run():
     return fill(Net())(data(1, 2))
+
+
+# %% [24] a dataclass of tensors whose methods have names of a tensor's
+from dataclasses import dataclass, replace
+
+
+@dataclass
+class State:
+    x: torch.Tensor
+    h: torch.Tensor
+    t: int = 0
+
+    def size(self, dim=None):
+        return self.x.size(dim) if dim is not None else self.x.size()
+
+    def float(self):
+        return replace(self, x=self.x.float(), h=self.h.float())
+
+    def repeat(self, n):
+        return State(self.x.repeat(n, 1), self.h.repeat(n, 1), self.t)
+
+
+def run():
+    s = State(torch.arange(4).view(2, 2), torch.ones(2, 1, dtype=torch.float64))
+    r = s.float().repeat(2)
+    return r.x, r.h, r.size(0), tuple(s.size()), s.t, r.x.dtype

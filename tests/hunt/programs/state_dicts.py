@@ -273,3 +273,23 @@ def run():
     sd = {k.replace("proj", "fc"): v + 1 for k, v in m.state_dict().items()}
     m.load_state_dict(sd)
     return m
+
+
+# %% [12] the text of a state dict that does not fit
+def run():
+    src = fill(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3)))
+    sd = src.state_dict()
+    sd.pop("1.weight")
+    sd["extra"] = torch.zeros(1)
+    dst = fill(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3)), 5)
+    found = []
+    for given in (sd, {"0.weight": torch.zeros(3, 2)}):
+        try:
+            dst.load_state_dict(given)
+        except RuntimeError as e:
+            found.append(str(e))
+    try:
+        fill(nn.Linear(2, 1)).load_state_dict({"weight": torch.zeros(1, 3)}, strict=False)
+    except RuntimeError as e:
+        found.append("size mismatch" in str(e) and str(e))
+    return found, dst[0].weight

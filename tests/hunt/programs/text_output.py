@@ -238,3 +238,10 @@ def run():
     print(m.load_state_dict(m.state_dict()))
     print(m.load_state_dict(n.state_dict(), strict=False))
     return str(m.load_state_dict({}, strict=False))
+
+
+# %% the kind of a tensor's device
+def run():
+    x = data(2)
+    table = {"cpu": 1, "cuda": 2}
+    return x.device.type, table[x.device.type], f"{x.device.type}", x.device.type == "cpu", x.device.type in ("cuda", "mps")
