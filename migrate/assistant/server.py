@@ -63,13 +63,22 @@ def make_server(timeout: float) -> MCPServer:
         classes: int = 0,
         steps: int = 1,
         mode: str = "both",
+        config: str = "",
+        torch_path: str = "",
+        ms_path: str = "",
+        definitions_only: bool = False,
     ) -> Document:
         """Run one training step of both models (path/file.py:callable) from the same weights and
-        inputs ("8,3,32,32") and compare every stage; names the first layer that differs.
+        inputs ("8,3,32,32") and compare every stage; names the first layer that differs. config
+        (a file, or key=value,...) builds models that want a config object; torch_path and ms_path
+        are folders to import from; definitions_only is for scripts that train on import.
         """
         words = ["parity", torch, mindspore, "--steps", str(steps), "--mode", mode]
         for shape in inputs:
             words += ["--input", shape]
+        given = {"--config": config, "--torch-path": torch_path, "--ms-path": ms_path}
+        words += [word for pair in given.items() if pair[1] for word in pair]
+        words += ["--definitions-only"] * definitions_only
         return command(*words, *(["--classes", str(classes)] if classes else []))
 
     def compare(torch_step: str, mindspore_step: str) -> Document:

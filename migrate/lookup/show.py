@@ -96,7 +96,7 @@ def _list(console: Console, answer: Answer) -> None:
     for entry in entries:
         grid.add_row(
             Text(entry.torch),
-            Text(words.without_holes(entry.target) or "-"),
+            Text(entry.written_target or "-"),
             Text(entry.status, style=STATUS_STYLES[entry.status]),
         )
     console.print(grid)

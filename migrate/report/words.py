@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -11,7 +10,7 @@ from migrate.analyze.groups import GROUPS
 from migrate.analyze.model import LEVELS, Action, Analysis, Feature, Operator, Place
 from migrate.printable import printable
 from migrate.report.coverage_words import covered, open_items
-from migrate.table.entry import MODES, PLATFORMS
+from migrate.table.entry import MODES, PLATFORMS, without_holes
 
 _SHORT = (
     ("torch.nn.functional.", "F."),
@@ -59,11 +58,6 @@ def heading(feature: Feature) -> str:
 def target(row: Operator) -> str:
     """The counterpart for a table."""
     return without_holes(row.target)
-
-
-def without_holes(template: str) -> str:
-    """The expression of a row as people write it: `{self}.shape` is `x.shape`."""
-    return re.sub(r"\{(\w+)\}", lambda m: "x" if m[1] in ("self", "input") else m[1], template)
 
 
 def modes(row: Operator) -> tuple[str, str]:

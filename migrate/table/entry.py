@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,6 +112,11 @@ class Entry:
         return main.mindspore or main.emit or (f"helper {main.helper}" if main.helper else "")
 
     @property
+    def written_target(self) -> str:
+        """The target without the holes of its template: `{self}.shape` is `x.shape`."""
+        return without_holes(self.target)
+
+    @property
     def since(self) -> str:
         """The first MindSpore version in which some form can be written; empty: in all of them."""
         return min((overload.since for overload in self.overloads), key=version_key)
@@ -119,3 +125,8 @@ class Entry:
         """The common result of all forms; empty when unknown or when the forms disagree."""
         kinds = {overload.returns for overload in self.overloads}
         return kinds.pop() if len(kinds) == 1 else ""
+
+
+def without_holes(template: str) -> str:
+    """The expression of a row as people write it."""
+    return re.sub(r"\{(\w+)\}", lambda m: "x" if m[1] in ("self", "input") else m[1], template)

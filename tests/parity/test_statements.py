@@ -77,6 +77,23 @@ def test_the_statement_is_named(
     assert (found.mindspore.line, found.since) == (line, None)
 
 
+@pytest.mark.parametrize(
+    "made", ["np.full_like(h, -5.0)", "np.full(h.shape, -5.0)", "np.zeros(len(h))[:, None]"]
+)
+def test_what_has_the_shape_of_a_wrong_value_does_not_excuse_it(made: str, tmp_path: Path) -> None:
+    """A mask agrees on both sides whatever the values are that it takes its shape from."""
+    source = (
+        "import numpy as np\n\ndef forward(x):\n    h = np.log1p(np.exp(x))\n"
+        f"    m = {made}\n    h = np.where(h > 100, m, h)\n    return h * 3\n"
+    )
+    ours, truth = follow(tmp_path / "ours.py", source)
+    other = source.replace("np.log1p(np.exp(x))", "np.maximum(x, 0)")
+    theirs, arrays = follow(tmp_path / "theirs.py", other)
+    found = statements.find(ours, theirs, truth, arrays, {}, Tolerance())
+    assert found is not None and found.torch.text == "h = np.log1p(np.exp(x))"
+    assert found.mindspore is not None and found.mindspore.text == "h = np.maximum(x, 0)"
+
+
 def test_a_round_of_a_loop_is_told_by_its_number(tmp_path: Path) -> None:
     other = TORCH.replace(
         "        out = out + np.sin(\n            h * i\n        )\n",

@@ -121,7 +121,8 @@ def rows(names: list[str]) -> str:
                 continue
             rules = f", rules {', '.join(entry.main.rules)}" if entry.main.rules else ""
             note = f": {entry.note.rstrip('.')}" if entry.note else ""
-            said.append(f"Table row {name} ({entry.target or entry.status}{rules}){note}.")
+            target = entry.written_target or entry.status
+            said.append(f"Table row {name} ({target}{rules}){note}.")
     except (TableError, RequestError, OSError):
         return ""  # a damaged or absent table must not hide what was measured
     return " ".join(said)

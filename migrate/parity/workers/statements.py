@@ -26,6 +26,8 @@ _MOST_ELEMENTS = 64_000_000
 _LONGEST = 160
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 RESULT = "return"
+_SIZES = ("shape", "dtype", "device", "ndim", "size", "dim", "numel", "is_cuda")
+_OF_THE_SHAPE = (*_SIZES, "new_zeros", "new_ones", "new_full", "new_empty")
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,7 @@ def _names(node: ast.stmt, head: list[Any]) -> Iterator[tuple[str, bool]]:
     """The names of a statement, and whether it reads them; a name that is read comes last."""
     found: dict[str, bool] = {}
     for part in head:
+        shapes = set(_shape_reads(part))
         for inner in ast.walk(part):
             name = ""
             if isinstance(inner, ast.Name) and inner.id != "self":
@@ -237,8 +240,23 @@ def _names(node: ast.stmt, head: list[Any]) -> Iterator[tuple[str, bool]]:
             elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
                 name = f"self.{inner.attr}" if inner.value.id == "self" else ""
             if name:
-                read = is_read(inner)
+                read = is_read(inner) and inner not in shapes
                 found[name] = found.get(name, False) or read
     if isinstance(node, ast.AugAssign):
         found |= {name: True for name, _ in _names(ast.Expr(node.target), [node.target])}
     yield from found.items()
+
+
+def _shape_reads(part: ast.AST) -> Iterator[ast.AST]:
+    """Expressions of which only shape, dtype or device is used: `h` in `zeros_like(h)`, `h.shape`.
+
+    What is made of them agrees even where their values do not.
+    """
+    for inner in ast.walk(part):
+        if isinstance(inner, ast.Attribute) and inner.attr in _OF_THE_SHAPE:
+            yield inner.value
+        elif isinstance(inner, ast.Call) and inner.args:
+            called = inner.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if name.endswith("_like") or name == "len":
+                yield inner.args[0]
