@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from migrate.resolve.values import ProjectFunction, options_of
+from migrate.flow.gradient_reads import gradient_reads
+from migrate.resolve.values import External, ProjectFunction, options_of
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
+    from migrate.flow.names import NameEffects
 
 _CONTEXTS = frozenset(
     {
@@ -73,6 +77,8 @@ _SET = (
     "torch.autograd.grad_mode.set_grad_enabled",
 )
 _STORING = ("append", "extend", "insert", "add", "update", "setdefault", "put", "appendleft")
+_DEEPEST = 8  # definitions that are followed
+_MADE_OF = (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Dict, ast.IfExp)
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 
 
@@ -167,6 +173,93 @@ def chosen_mode(node: ast.expr, body: list[ast.stmt], flow: Flow) -> str | None:
     if second == "" and first != "":
         return f"({ast.unparse(node.test)})"
     return first if first == second else None
+
+
+def escaping(function: ast.AST, cuts: list[Cut], flow: Flow) -> list[Cut]:
+    """Those whose values leave the function with a gradient: returned, written to an argument or
+    stored on an object. An evaluation that returns numbers has none.
+    """
+    names = flow.function(function).names
+    statements = [n for n in ast.walk(function) if isinstance(n, _STATEMENTS)]
+    results = [s for s in statements if isinstance(s, ast.Return) or _yields(s)]
+    wanted = {name for statement in results for name in gradient_reads(statement)}
+    grown = -1
+    while grown != len(wanted):
+        grown = len(wanted)
+        for statement in statements:
+            if names.changes(statement) & wanted:
+                wanted |= gradient_reads(statement)
+    arguments = {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
+    plain = _Plain(statements, flow, names)
+    return [
+        cut
+        for cut in cuts
+        if (
+            cut.statement in results
+            or names.changes(cut.statement) & wanted
+            or names.mutates(cut.statement) & arguments
+            or _is_held(cut.statement)
+        )
+        and not plain.holds(_handed_on(cut.statement))
+    ]
+
+
+def _yields(statement: ast.stmt) -> bool:
+    return isinstance(_value(statement), ast.Yield)
+
+
+def _value(statement: ast.stmt) -> ast.expr | None:
+    value = getattr(statement, "value", None)
+    return value if isinstance(value, ast.expr) else None
+
+
+def _is_held(statement: ast.stmt) -> bool:
+    """`self.features = net(x)`"""
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    return any(isinstance(one, ast.Attribute) for one in targets)
+
+
+def _handed_on(statement: ast.stmt) -> ast.expr | None:
+    value = _value(statement)
+    stored = isinstance(statement, ast.Expr) and isinstance(value, ast.Call) and value.args
+    return value.args[-1] if isinstance(value, ast.Call) and stored else value
+
+
+class _Plain:
+    """Numbers of Python, by what computes them: `(time.time() - start) * 1000`, lists of such."""
+
+    def __init__(self, statements: Sequence[ast.stmt], flow: Flow, names: NameEffects) -> None:
+        self._flow = flow
+        self._changed: dict[str, list[ast.stmt]] = {}
+        for statement in statements:
+            for name in names.mutates(statement):
+                self._changed.setdefault(name, []).append(statement)
+
+    def holds(self, node: ast.expr | None, depth: int = 0) -> bool:
+        if node is None or isinstance(node, ast.Constant | ast.JoinedStr):
+            return True
+        if depth > _DEEPEST:
+            return False
+        if isinstance(node, ast.Name):
+            return self._name(node, depth)
+        if isinstance(node, ast.Call):
+            if not gradient_reads(node):
+                return True
+            made = self._flow.symbols.type(node.func)
+            library = made.name.split(".")[0] if isinstance(made, External) else ""
+            if library not in sys.stdlib_module_names:
+                return False
+            return all(self.holds(argument, depth + 1) for argument in node.args)
+        if isinstance(node, ast.Subscript):
+            return self.holds(node.value, depth + 1)
+        parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        return isinstance(node, _MADE_OF) and all(self.holds(part, depth + 1) for part in parts)
+
+    def _name(self, node: ast.Name, depth: int) -> bool:
+        around = self._flow.around(node)
+        values = [d.value for d in around.defuse.reaching(node)] if around is not None else []
+        values += [_handed_on(statement) for statement in self._changed.get(node.id, ())]
+        return bool(values) and all(v is not None and self.holds(v, depth + 1) for v in values)
 
 
 def _stores(statement: ast.stmt) -> bool:

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from migrate.flow.answer import Verdict, no, unknown, yes
-from migrate.flow.events import Definition, reads_in
+from migrate.flow.events import Definition
+from migrate.flow.gradient_reads import CUTTING, CUTTING_ATTRIBUTES, reads_with_gradient
 from migrate.resolve.values import (
     PARAMETER,
     UNKNOWN,
@@ -34,15 +35,6 @@ _CREATED = frozenset(
     randn_like randperm tensor zeros zeros_like load FloatTensor LongTensor IntTensor Tensor
     """.split()  # noqa: SIM905
 )
-# Results that carry no gradient, whatever they are computed from.
-_CUTTING = frozenset(
-    """
-    all any argmax argmin argsort bool byte char detach dim eq equal ge gt int isfinite isinf isnan
-    item le long lt ne nonzero numel numpy one_hot searchsorted short size sign tolist bincount
-    bernoulli multinomial floor ceil round
-    """.split()  # noqa: SIM905
-)
-_CUTTING_ATTRIBUTES = frozenset({"data", "grad", "shape", "dtype", "device", "ndim"})
 _NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 _PLAIN = ("builtins.", "torch.dtype", "torch.device", "numpy.")
 _DEEPEST = 24
@@ -144,7 +136,7 @@ class Gradient:
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, ast.Attribute):
-            if node.attr in _CUTTING_ATTRIBUTES:
+            if node.attr in CUTTING_ATTRIBUTES:
                 return no()
             return unknown(f"{ast.unparse(node)} may carry a gradient")
         if isinstance(node, ast.Call):
@@ -228,7 +220,7 @@ class Gradient:
         )
         if learns or name == "requires_grad_":
             return yes("requires_grad")
-        if name in _CUTTING or (api and name in _CREATED):
+        if name in CUTTING or (api and name in _CREATED):
             return no()
         if self._is_layer(self._flow.symbols.type(node.func)):
             return BY_LAYER
@@ -284,81 +276,6 @@ class Gradient:
                     if isinstance(definition.statement, ast.AugAssign):
                         pending.append(ast.copy_location(ast.Name(read.id, ast.Load()), read))
         return no()
-
-
-def gradient_reads(node: ast.AST) -> set[str]:
-    """Names that a piece of code reads with their gradients: `fake`, not `fake.detach()`."""
-    return {name.id for name in reads_with_gradient(node)} & {n.id for n in reads_in(node)}
-
-
-def reads_with_gradient(node: ast.AST) -> list[ast.Name]:
-    """Names that an expression reads with their gradients: `fake`, not `fake.detach()`."""
-    return [n for n in _with_gradient(node) if isinstance(n, ast.Name)]
-
-
-def attributes_with_gradient(node: ast.AST) -> list[ast.Attribute]:
-    """`self.fake`, not `self.fake.detach()`."""
-    return [n for n in _with_gradient(node) if isinstance(n, ast.Attribute)]
-
-
-def _cuts(node: ast.AST) -> bool:
-    """`x.detach()`, `x.data`, `x > 0`: no gradient comes through."""
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Attribute) and node.func.attr in _CUTTING
-    if isinstance(node, ast.Attribute):
-        return node.attr in _CUTTING_ATTRIBUTES
-    return isinstance(node, ast.Compare | ast.Lambda)
-
-
-def _with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
-    if _cuts(node):
-        return []
-    if isinstance(node, ast.For | ast.AsyncFor):
-        return _looped(node, [(node.target, node.iter)])
-    if parts := getattr(node, "generators", None):
-        return _looped(node, [(part.target, part.iter) for part in parts])
-    if isinstance(node, ast.Call) and _name_of(node.func) in ("map", "filter") and node.args:
-        function, *given = node.args
-        if isinstance(function, ast.Lambda):
-            return [n for one in given for n in _with_gradient(one)] if _passes(function) else []
-    own = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-    found = [node] if own and isinstance(node, ast.Name | ast.Attribute) else []
-    if isinstance(node, ast.Name):
-        return found
-    return found + [n for child in ast.iter_child_nodes(node) for n in _with_gradient(child)]
-
-
-def _looped(
-    node: ast.AST, loops: list[tuple[ast.expr, ast.expr]]
-) -> list[ast.Name | ast.Attribute]:
-    """`[o.detach() for o in outs]` reads outs without a gradient."""
-    iterated = {part for _, sequence in loops for part in ast.walk(sequence)}
-    found = [n for child in ast.iter_child_nodes(node) for n in _parts_with_gradient(child)]
-    used = {n.id for n in found if isinstance(n, ast.Name) and n not in iterated}
-    cut = {
-        part
-        for target, sequence in loops
-        if not used & {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-        for part in ast.walk(sequence)
-    }
-    return [n for n in found if n not in cut]
-
-
-def _parts_with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
-    """Of a clause `for x in y if z`, which is no expression, the parts of it."""
-    if isinstance(node, ast.comprehension):
-        return [n for part in (node.iter, *node.ifs) for n in _with_gradient(part)]
-    return _with_gradient(node)
-
-
-def _passes(function: ast.Lambda) -> bool:
-    """`lambda o: o.detach()` lets no gradient through."""
-    own = {argument.arg for argument in function.args.args}
-    return any(isinstance(n, ast.Name) and n.id in own for n in _with_gradient(function.body))
-
-
-def _name_of(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def argument_given(call: ast.Call, name: str, scope: ast.AST) -> ast.expr | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from migrate.flow import FunctionFlow
 from migrate.flow.blocks import Home
 from migrate.flow.events import Definition, reads_in
-from migrate.flow.gradient import gradient_reads
+from migrate.flow.gradient_reads import gradient_reads
 from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import is_parameter
 from migrate.flow.region import points_in, region_inputs

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate.flow.gradient import gradient_reads
+from migrate.flow.gradient_reads import gradient_reads
 from migrate.plan.find import Backward, Calls, StepCall
 from migrate.syntax.ast_index import nodes_of
 

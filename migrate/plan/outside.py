@@ -10,7 +10,8 @@ import ast
 from collections.abc import Sequence
 
 from migrate.flow import FunctionFlow
-from migrate.flow.gradient import BY_LAYER, attributes_with_gradient, reads_with_gradient
+from migrate.flow.gradient import BY_LAYER
+from migrate.flow.gradient_reads import attributes_with_gradient, reads_with_gradient
 from migrate.pipeline.context import Context
 from migrate.resolve.values import Instance, ProjectClass, options_of
 

@@ -8,7 +8,7 @@ import ast
 
 from migrate.flow.blocks import statements_below
 from migrate.flow.grad_mode import without_gradient
-from migrate.flow.gradient import gradient_reads
+from migrate.flow.gradient_reads import gradient_reads
 from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import may_use_parameters
 from migrate.flow.region import region_inputs, surely_binds

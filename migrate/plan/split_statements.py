@@ -1,7 +1,8 @@
 """`opt.zero_grad(); loss.backward(); opt.step()`: one statement a line, before any is rewritten.
 
 Statements are replaced, moved and followed by others as whole lines. Lines that only assign stay as
-they are, and so does a lone statement behind a colon unless it may be part of a training step.
+they are, and so does a lone statement behind a colon, unless its function trains: any call there
+may be part of a training step.
 """
 
 from __future__ import annotations
@@ -23,18 +24,38 @@ _PARTS_OF_STEPS = (".backward(", ".step(", ".zero_grad(")
     unit="module",
     examples=[
         becomes("x = x + 1; print(x)", "x = x + 1\nprint(x)"),
+        becomes(
+            "def f(schedule, c):\n    schedule.step()\n    if c: print(c)",
+            "def f(schedule, c):\n    schedule.step()\n    if c:\n        print(c)",
+        ),
         same("x = 1; y = 2"),
+        same("def f(c):\n    if c: print(c)"),
     ],
 )
 def split_statements(tree: cst.Module, context: Context) -> cst.Module:
     """The tree with a line for each statement that calls something; most files have no others."""
     text = context.text
-    if ";" not in text and not any(part in text for part in _PARTS_OF_STEPS):
+    if ";" not in text and not _has_steps(text):
         return tree
-    return transform_lazily(tree, _Lines())
+    return transform_lazily(tree, _Lines(_has_steps(text)))
 
 
 class _Lines(cst.CSTTransformer):
+    def __init__(self, trains: bool) -> None:
+        super().__init__()
+        self._file_trains = trains
+        self._trains: list[bool] = []  # of the functions around
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        outer = bool(self._trains) and self._trains[-1]
+        self._trains.append(outer or _has_steps(code(node)))
+
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef:
+        self._trains.pop()
+        return updated_node
+
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> bool:
         return False
 
@@ -56,13 +77,20 @@ class _Lines(cst.CSTTransformer):
         self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
     ) -> cst.BaseSuite:
         text = code(updated_node)
-        several = len(updated_node.body) > 1 and "(" in text
-        if not several and not any(part in text for part in _PARTS_OF_STEPS):
+        calls = "(" in text and (len(updated_node.body) > 1 or self._in_training())
+        if not calls and not _has_steps(text):
             return updated_node
         lines = _lines(updated_node.body)
         end = updated_node.trailing_whitespace
         lines[-1] = lines[-1].with_changes(trailing_whitespace=end)
         return cst.IndentedBlock(body=lines)
+
+    def _in_training(self) -> bool:
+        return self._trains[-1] if self._trains else self._file_trains
+
+
+def _has_steps(text: str) -> bool:
+    return any(part in text for part in _PARTS_OF_STEPS)
 
 
 def _lines(statements: Sequence[cst.BaseSmallStatement]) -> list[cst.SimpleStatementLine]:

@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from migrate.flow.blocks import statements_below
-from migrate.flow.grad_mode import Cut, find_cuts, grad_mode
+from migrate.flow.grad_mode import Cut, escaping, find_cuts, grad_mode
 from migrate.pipeline import becomes, declare
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState
@@ -138,7 +138,7 @@ class GradientEnds(NodePass):
 
     def _differentiated(self, home: ast.Module | Function, cuts: list[Cut]) -> list[Cut]:
         """Of a function with training steps, what runs in them; of others, what may be called in
-        one. A loop outside of a network is an evaluation, whose results are reported.
+        one, or what they hand on.
         """
         inside = {s for plan in self._steps.all_plans for one in plan.region for s in ast.walk(one)}
         trains = any(s in self._steps.plans.roles for _, s in statements_below(home.body))
@@ -146,11 +146,8 @@ class GradientEnds(NodePass):
             return [cut for cut in cuts if cut.statement in inside]
         if self._is_method(home) or home.name in self._called_in_steps:
             return cuts
-        loops = any(isinstance(s, ast.For | ast.While) for _, s in statements_below(home.body))
-        if loops:
-            return []
-        # Nothing in view differentiates it; its results may still be a caller's.
-        return [cut for cut in cuts if isinstance(cut.statement, ast.Return)]
+        # Nothing in this file differentiates it; a caller may, what it hands on.
+        return escaping(home, cuts, self.context.flow)
 
     def _is_method(self, function: Function) -> bool:
         classes = self.context.module_classes.values()

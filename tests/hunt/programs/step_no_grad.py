@@ -428,3 +428,88 @@ def run():
         opt.step()
         losses.append(loss.item())
     return losses, m
+
+# %% [2] a frozen encoder in functions and objects of another file
+from frozen import Extractor, encode, encode_all, encode_dict
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 4)
+        self.b = nn.Linear(4, 2)
+
+def run():
+    net = fill(Net())
+    opt = torch.optim.SGD(net.parameters(), lr=0.3)
+    extract = Extractor(net.a)
+    losses = []
+    for i in range(2):
+        x, y = data(4, 3, seed=i), labels(4, 2, seed=i)
+        for features in (encode, encode_all, lambda m, t: encode_dict(m, t)["f"]):
+            loss = F.cross_entropy(net.b(features(net.a, x)), y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            losses.append(loss.item())
+        h = encode(net.a, x)
+        loss = F.cross_entropy(net.b(h), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        d = encode_all(net.a, x)
+        loss = F.cross_entropy(net.b(d), y) + F.cross_entropy(net.b(extract(x)), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        extract.store(x)
+        loss = F.cross_entropy(net.b(extract.stored), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses, net
+# --- frozen.py
+def encode(m, x):
+    with torch.no_grad():
+        w = m(x)
+    return w
+
+def encode_all(m, x):
+    rows = []
+    with torch.no_grad():
+        for row in x:
+            rows.append(m(row))
+    return torch.stack(rows)
+
+@torch.no_grad()
+def encode_dict(m, x):
+    return {"f": m(x)}
+
+class Extractor:
+    def __init__(self, m):
+        self.m = m
+        self.stored = None
+
+    def __call__(self, x):
+        with torch.no_grad():
+            h = self.m(x)
+            h = h.tanh()
+        return h
+
+    def store(self, x):
+        with torch.no_grad():
+            self.stored = self.m(x)
+
+# %% [3] a bound behind a colon
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.5)
+    clip, log = 0.1, []
+    for i in range(3):
+        loss = m(data(4, 3, seed=i) * 3).pow(2).sum()
+        opt.zero_grad(); loss.backward()
+        if clip: nn.utils.clip_grad_norm_(m.parameters(), clip)
+        if i != 1: opt.step()
+        else: log.append("skipped")
+        if i: log.append(round(loss.item(), 3))
+    return log, m
