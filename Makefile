@@ -97,11 +97,9 @@ fuzz: $(STAMP) ## analyse and port 20,000 files of other people, and write docs/
 	@test -d $(FUZZ_INPUT)/packages || $(BIN)/python -m tests.fuzz.download $(FUZZ_INPUT)
 	@nice $(BIN)/python -m tests.fuzz.run --input $(FUZZ_INPUT) --results $(FUZZ_INPUT)/results.jsonl
 
-coverage: $(STAMP) ## run the tests under coverage and report the lines they miss
-	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest
-	@$(BIN)/coverage combine --quiet
-	@$(BIN)/coverage report
+# A run that was stopped goes on; `rm -r .venv/coverage` begins anew.
+coverage: $(STAMP) ## run the tests in parts under coverage, and write docs/results/coverage.md (long)
+	@nice $(BIN)/python -m tests.coverage_run --store $(VENV)/coverage --slow
 
 # A copy is changed, never the checkout; what mutmut needs stays out of the pinned environment.
 MUTATION := $(VENV)/mutation
