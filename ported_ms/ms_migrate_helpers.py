@@ -1311,6 +1311,8 @@ def scheduler_state_dict(scheduler):
         name: value.asnumpy().item() if isinstance(value, Parameter) else value
         for name, value in _counters(scheduler).items()
     }
+    if "last_epoch" in state:
+        state["last_epoch"] = int(state["last_epoch"])
     state["last_lr"] = [float(lr) for lr in scheduler.optimizer.lrs]
     inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
     state["schedulers"] = [scheduler_state_dict(one) for one in inner]
@@ -2338,8 +2340,8 @@ def load_state_dict(module, state_dict):
     missing = [names[name] for name in own if names[name] not in given]
     unexpected = [name for name in given if name not in names.values()]
     unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
-    wrong = _named_keys("Missing", missing) + _named_keys("Unexpected", unexpected)
-    wrong = wrong
+    refused = _named_keys("Missing", missing) + _named_keys("Unexpected", unexpected)
+    wrong = refused
     for name, tensor in own.items():
         if names[name] in given:
             value = given[names[name]]

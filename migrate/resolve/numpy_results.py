@@ -14,6 +14,12 @@ _REDUCTIONS = frozenset(
         "sum", "var", "amax", "amin", "ceil", "floor", "sqrt", "round", "log", "log2", "exp",
     }
 )  # fmt: skip
+_NUMBERS = frozenset(
+    {
+        "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+        "float32", "float64",
+    }
+)  # fmt: skip
 _DRAWS = frozenset({"choice", "normal", "rand", "randint", "randn", "random", "uniform"})
 
 
@@ -33,6 +39,5 @@ def array_member(name: str) -> Value:
 def numpy_result(function: str) -> Value:
     """Of a call by its name below numpy: `linspace`, `random.randint`."""
     name = function.rpartition(".")[2]
-    if name in _REDUCTIONS or (function.startswith("random.") and name in _DRAWS):
-        return ENTRY
-    return ARRAY
+    drawn = function.startswith("random.") and name in _DRAWS
+    return ENTRY if drawn or name in _REDUCTIONS or name in _NUMBERS else ARRAY

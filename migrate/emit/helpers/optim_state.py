@@ -149,6 +149,8 @@ def scheduler_state_dict(scheduler):
         name: value.asnumpy().item() if isinstance(value, Parameter) else value
         for name, value in _counters(scheduler).items()
     }
+    if "last_epoch" in state:
+        state["last_epoch"] = int(state["last_epoch"])
     state["last_lr"] = [float(lr) for lr in scheduler.optimizer.lrs]
     inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
     state["schedulers"] = [scheduler_state_dict(one) for one in inner]

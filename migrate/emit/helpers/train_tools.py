@@ -141,8 +141,8 @@ def load_state_dict(module, state_dict, strict=True):
     missing = [names[name] for name in own if names[name] not in given]
     unexpected = [name for name in given if name not in names.values()]
     unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
-    wrong = _named_keys("Missing", missing) + _named_keys("Unexpected", unexpected)
-    wrong = wrong if strict else []
+    refused = _named_keys("Missing", missing) + _named_keys("Unexpected", unexpected)
+    wrong = refused if strict else []
     for name, tensor in own.items():
         if names[name] in given:
             value = given[names[name]]

@@ -11,6 +11,7 @@ import ast
 
 from migrate.rewrite.calls.call import Call, Refusal
 from migrate.rewrite.rules import becomes, rule
+from migrate.syntax.ast_index import all_nodes
 
 
 @rule(
@@ -18,6 +19,7 @@ from migrate.rewrite.rules import becomes, rule
     becomes("torch.cat([x > 0, x.float()], 1)", "helpers.cat([x > 0, x.float()], 1)"),
     becomes("torch.cat([x > 0, y > 0])", "ops.cat([x > 0, y > 0])"),
     becomes("torch.cat([x > 0, y])", "helpers.cat([x > 0, y])"),
+    becomes("torch.cat([x > 0 if k else x])", "helpers.cat([x > 0 if k else x])"),
 )
 def joined_dtypes(call: Call) -> None:
     written = call.sources.get("tensors")
@@ -30,21 +32,38 @@ def joined_dtypes(call: Call) -> None:
 
 
 def _parts(written: ast.expr | None, around: ast.AST | None) -> list[ast.expr]:
-    """The elements of a list, or all that the function appends to one."""
+    """The elements of a list, or all that the function puts into one."""
     if isinstance(written, ast.List | ast.Tuple):
-        return list(written.elts)
+        return [choice for element in written.elts for choice in _choices(element)]
     if not isinstance(written, ast.Name) or around is None:
         return []
     return [
-        node.args[0]
-        for node in ast.walk(around)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "append"
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == written.id
-        and node.args
+        choice
+        for node in all_nodes(around)
+        for element in _put_into(written.id, node)
+        for choice in _choices(element)
     ]
+
+
+def _put_into(name: str, node: ast.AST) -> list[ast.expr]:
+    """What a statement or a call puts into the list of this name."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        named = any(isinstance(target, ast.Name) and target.id == name for target in targets)
+        return list(node.value.elts) if named and isinstance(node.value, ast.List) else []
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return []
+    if not isinstance(node.func.value, ast.Name) or node.func.value.id != name:
+        return []
+    if node.func.attr in ("append", "insert"):
+        return [node.args[-1]]
+    given = node.args[0] if node.func.attr == "extend" else None
+    return list(given.elts) if isinstance(given, ast.List | ast.Tuple) else []
+
+
+def _choices(node: ast.expr) -> list[ast.expr]:
+    """`a if c else b` may be either."""
+    return [*_choices(node.body), *_choices(node.orelse)] if isinstance(node, ast.IfExp) else [node]
 
 
 def _are_foreign(parts: list[ast.expr], around: ast.AST | None) -> bool:

@@ -27,6 +27,7 @@ _MAKERS = ("complex", "polar", "fft")  # most files name none of them
     after={"numpy_operands": "an operand of numpy's is made a tensor's first"},
     examples=[
         becomes("x = x << 1", "x = ops.bitwise_left_shift(x, 1)"),
+        becomes("x = 1 << x", "x = ops.bitwise_left_shift(1, x)"),
     ],
 )
 class PartialOperators(NodePass):
@@ -69,11 +70,13 @@ class PartialOperators(NodePass):
     def _shifted(
         self, original: cst.BinaryOperation, updated: cst.BinaryOperation
     ) -> cst.BaseExpression:
-        """`i << 1`: tensors have no such operator."""
-        leaf = original.left
-        while isinstance(leaf, cst.BinaryOperation):
-            leaf = leaf.left
-        if not is_tensor(self.context.type(self.partner(leaf))):
+        """`i << 1`, `1 << i`: tensors have no such operator."""
+        sides_before = [original.left, original.right]
+        for number, leaf in enumerate(sides_before):
+            while isinstance(leaf, cst.BinaryOperation | cst.Subscript):
+                leaf = leaf.left if isinstance(leaf, cst.BinaryOperation) else leaf.value
+            sides_before[number] = leaf
+        if not any(is_tensor(self.context.type(self.partner(leaf))) for leaf in sides_before):
             return updated
         left = isinstance(original.operator, cst.LeftShift)
         name = "mindspore.ops.bitwise_left_shift" if left else "mindspore.ops.bitwise_right_shift"

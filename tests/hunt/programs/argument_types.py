@@ -187,3 +187,10 @@ class Agent(nn.Module):
 def run():
     m = fill(Agent((2, 3), np.int64(2)))
     return m(data(4, 6)), m.table.weight.shape
+
+
+# %% [23] numpy's integers as sizes of tensors
+def run():
+    n = np.int64(3)
+    x = data(4, 6)
+    return torch.ones(n, 2).shape, torch.zeros((n, n)).shape, torch.eye(n).shape, x[:n].shape, x.view(-1, n).shape, torch.linspace(0, 1, n), x.repeat(1, np.int32(2)).shape

@@ -338,3 +338,26 @@ def shift(x, y):
 
 def run():
     return shift(data(3), torch.arange(4, dtype=torch.int32)), shift(data(2).half(), torch.arange(4))
+
+
+# %% [16] shifts with the tensor on the right
+def run():
+    a = torch.arange(4)
+    return 1 << a, 255 >> a, (a + 1) << 1, 2 << (a + 1), (1 << a).sum()
+
+
+# %% [16] joined lists of several dtypes
+def gather(x, flags):
+    parts = [x > 0]
+    parts.append(x)
+    more = []
+    more += [torch.arange(3)]
+    more.extend([torch.zeros(3), torch.ones(3).bool()])
+    some = []
+    for flag in flags:
+        some.append(torch.ones(2) if flag else torch.arange(2))
+    return torch.cat(parts), torch.stack(more), torch.cat(some)
+
+
+def run():
+    return gather(data(3), [True, False])

@@ -102,3 +102,17 @@ def run():
     m = fill(nn.Linear(2, 1))
     torch.save(m, "whole.pt")
     return torch.load("whole.pt", weights_only=False)(data(1, 2))
+
+
+# %% [0] the epoch in a schedule's state
+def run():
+    m = fill(nn.Linear(2, 1))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    sch = torch.optim.lr_scheduler.StepLR(opt, 2, 0.5)
+    for _ in range(3):
+        opt.zero_grad()
+        m(data(2, 2)).sum().backward()
+        opt.step()
+        sch.step()
+    torch.save({"s": sch.state_dict()}, "s.pt")
+    return sch.state_dict()["last_epoch"], torch.load("s.pt")["s"]["last_epoch"], f"epoch {sch.last_epoch}"
