@@ -82,6 +82,9 @@ def _lead(report: Report) -> str:
     if found is None:
         return "See below for what happened."
     where = found.path or "the model's own code"
+    if found.mindspore_statement:
+        place = f", {found.mindspore_place}" if found.mindspore_place else ""
+        where = f"{found.path or 'the model'}: {found.mindspore_statement}{place}"
     if found.kind in ("loss", "optimizer"):
         where = f"the {found.kind}"
     alone = ", confirmed by running it alone" if found.confirmed and found.kind == "layer" else ""

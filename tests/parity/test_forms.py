@@ -84,7 +84,8 @@ def test_an_interpreter_of_its_own_is_used_and_must_have_the_framework(
     assert main([*words, "--ms-python", str(bare)]) == 2
     assert "job.json" in (tmp_path / "used").read_text()
     said = capsys.readouterr().out
-    assert "has no numpy and no safetensors and no mindspore" in said and "--ms-python" in said
+    assert "has no numpy, safetensors, mindspore" in said and "--ms-python" in said
+    assert "-m pip install 'numpy>=1.26.4,<2' 'safetensors>=0.4' mindspore" in said
 
 
 def test_a_call_is_written_out_with_its_nesting() -> None:

@@ -22,6 +22,10 @@ def find_this_package() -> None:
     spec.loader.exec_module(module)
 
 
+# Unpinned, pip would bring numpy 2, with which mindspore 2.10 fails at run time.
+_PINNED = {"numpy": "'numpy>=1.26.4,<2'", "safetensors": "'safetensors>=0.4'"}
+
+
 def missing(job_path: str) -> "list[str]":
     """What this interpreter would need for its job and does not have."""
     with open(job_path, encoding="utf-8") as file:
@@ -35,13 +39,14 @@ def missing(job_path: str) -> "list[str]":
 
 def leave_word(job_path: str, names: "list[str]") -> None:
     """Say so where the command looks for a worker's last word."""
+    needed = " ".join(_PINNED.get(name, name) for name in names)
     word = {
         "kind": "request",
         "stage": "starting",
-        "what": "this interpreter has no " + " and no ".join(names),
+        "what": "this interpreter has no " + ", ".join(names),
         "where": sys.executable,
-        "next_step": "install what is missing there, or choose another interpreter with "
-        "--torch-python or --ms-python",
+        "next_step": f"{sys.executable} -m pip install {needed}, or choose another interpreter "
+        "with --torch-python or --ms-python",
         "trace": "",
     }
     with open(os.path.join(os.path.dirname(job_path), "error.json"), "w", encoding="utf-8") as file:
