@@ -195,7 +195,9 @@ def _call(node: ast.Call, names: set[str]) -> Sign:
         given = node.args[0] if node.args else next((k.value for k in node.keywords), None)
         found |= Sign.NOTHING if _is_false(given) else Sign.THAWS
     elif called == "train" and isinstance(node.func, ast.Attribute):  # not `args.train`
-        found |= Sign.DEPENDS_ON_MODE
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        off = any(not (isinstance(one, ast.Constant) and one.value is True) for one in given)
+        found |= Sign.DEPENDS_ON_MODE | (Sign.CALLS_EVAL if off else Sign.NOTHING)
     elif called in _BY_NAME:
         found |= _reached_by_name(called, node.args)
     elif called == "format" and len(node.args) == 2 and _is_format(node.args[1]):
@@ -227,6 +229,8 @@ def _keyword(node: ast.keyword, names: set[str]) -> Sign:
 def _assign(node: ast.Assign | ast.AugAssign | ast.AnnAssign, names: set[str]) -> Sign:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     parts = [part for target in targets for part in _unpacked(target)]
+    if any(isinstance(p, ast.Attribute) and p.attr == "training" for p in parts):
+        return Sign.CALLS_EVAL
     if not any(isinstance(p, ast.Attribute) and p.attr == "requires_grad" for p in parts):
         return Sign.NOTHING
     frozen = not isinstance(node, ast.AugAssign) and _is_false(node.value)

@@ -85,14 +85,13 @@ class StepCalls(NodePass):
         owner = code(updated.func.value) if isinstance(updated.func, cst.Attribute) else ""
         if not self._steps.plans.on_parameters:
             store = self.spelling.name("helpers.gradients_of")
+            if usage.api == "torch.optim.Optimizer.step" and not updated.args:
+                return self._step_with(owner, f"{store}({owner}).values")
             clears = usage.api == "torch.optim.Optimizer.zero_grad"
             return f"{store}({owner}).clear({zeros_for_none(updated)})" if clears else ""
         store = self.spelling.name("helpers.ParameterGradients")
         if usage.api == "torch.optim.Optimizer.step" and not updated.args:
-            kept = f"{store}({owner}.parameters).values"
-            if sets_requires_grad(self.context.modules.project):
-                return f"{self.spelling.name('helpers.update')}({owner}, {kept})"
-            return f"{owner}({kept})"
+            return self._step_with(owner, f"{store}({owner}.parameters).values")
         weights = {
             "torch.optim.Optimizer.zero_grad": f"{owner}.parameters",
             "torch.nn.Module.zero_grad": f"{owner}.trainable_params()",
@@ -103,3 +102,9 @@ class StepCalls(NodePass):
             name = self.spelling.name(f"helpers.{usage.api.rpartition('.')[2].rstrip('_')}_")
             return code(updated.with_changes(func=expression(name)))
         return ""
+
+    def _step_with(self, owner: str, kept: str) -> str:
+        """The optimizer's step with gradients that lie somewhere."""
+        if sets_requires_grad(self.context.modules.project):
+            return f"{self.spelling.name('helpers.update')}({owner}, {kept})"
+        return f"{owner}({kept})"

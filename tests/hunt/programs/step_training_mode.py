@@ -427,3 +427,25 @@ def run():
         opt.step()
         means.append(m[1].running_mean.clone())
     return m, means
+
+# %% [8] phases by train(flag), run by a function of another file
+from phases import run_phase
+
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    log = []
+    for epoch in range(2):
+        for phase in ["train", "val"]:
+            m.train(phase == "train")
+            log.append(run_phase(m, opt, phase, data(6, 3, seed=epoch), labels(6, 2, seed=epoch)))
+    return log, m, m[1].running_mean
+# --- phases.py
+def run_phase(model, optimizer, phase, x, y):
+    optimizer.zero_grad()
+    with torch.set_grad_enabled(phase == "train"):
+        loss = F.cross_entropy(model(x), y)
+        if phase == "train":
+            loss.backward()
+            optimizer.step()
+    return loss.item()

@@ -331,3 +331,19 @@ def run():
         oe.step()
         log.append((pl.item(), el.item()))
     return log, enc, probe, head
+
+# %% [14] networks in turn add up what one optimizer steps with behind the loop
+def run():
+    a, b = fill(nn.Linear(3, 1), 1), fill(nn.Linear(3, 1), 2)
+    opt = torch.optim.Adam([*a.parameters(), *b.parameters()], lr=0.05)
+    log = []
+    for i in range(3):
+        opt.zero_grad()
+        total = 0
+        for net, x in ((a, data(4, 3, seed=i)), (b, data(4, 3, seed=i + 5))):
+            loss = F.mse_loss(net(x), torch.ones(4, 1))
+            loss.backward()
+            total += loss.item()
+        opt.step()
+        log.append(total)
+    return log, a, b
