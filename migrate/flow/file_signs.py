@@ -195,8 +195,8 @@ def _call(node: ast.Call, names: set[str]) -> Sign:
         given = node.args[0] if node.args else next((k.value for k in node.keywords), None)
         found |= Sign.NOTHING if _is_false(given) else Sign.THAWS
     elif called == "train" and isinstance(node.func, ast.Attribute):  # not `args.train`
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        off = any(not (isinstance(one, ast.Constant) and one.value is True) for one in given)
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        off = any(not (isinstance(one, ast.Constant) and one.value is True) for one in values)
         found |= Sign.DEPENDS_ON_MODE | (Sign.CALLS_EVAL if off else Sign.NOTHING)
     elif called in _BY_NAME:
         found |= _reached_by_name(called, node.args)
