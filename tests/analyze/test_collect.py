@@ -59,6 +59,45 @@ def test_files_without_torch_are_told_by_their_bytes_and_imports(tmp_path: Path)
     }
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import torch as t",
+        "import os, torch as t",
+        "import os,\\\n  torch as t",
+        "import\ttorch",
+        "import\x0ctorch",
+        "x = 1; import torch as t",
+        "if x: import torch as t",
+        "try: from torch import nn as n",
+        "from torch import(nn)",
+        "from torch.nn import (  # layers (all)\n    Linear,\n)",
+        "from\\\n  torch import nn",
+        "class A:\n    def f(self):\n        from torch import nn",
+        "t = __import__('torch')",
+        'import importlib\nt = importlib.import_module("torch")',
+        'from importlib import import_module as load\nt = load("torch.nn")',
+        'import importlib\nt = importlib.import_module(\n    name="torch"\n)',
+        'exec("import torch as t")',
+        "import torchvision.models as m",
+        'import importlib\nm = importlib.import_module("net")',
+        'import importlib\nm = importlib.import_module(f"net")',
+        "from net import *",
+        "from star import *",
+        "m = __import__('star')",
+        "\ufeffimport torch",
+    ],
+)
+def test_no_spelling_of_an_import_is_missed(tmp_path: Path, line: str) -> None:
+    files = {"net.py": "import torch", "star.py": "from net import *", "asked.py": line + "\n"}
+    assert reached(tree(tmp_path, files))["asked"]
+
+
+def test_a_comment_or_a_word_is_no_import(tmp_path: Path) -> None:
+    text = "# like torch, import nothing\nimportant = 'a torchbearer'\n"
+    assert reached(tree(tmp_path, {"a.py": text})) == {"a": False}
+
+
 def test_a_file_that_a_user_of_torch_imports_may_be_handed_tensors(tmp_path: Path) -> None:
     project = tree(
         tmp_path,
