@@ -34,7 +34,7 @@ class Check:
 def diagnose(
     probes: Mapping[str, Probe], device: str, python: str, timing: Timing | None = None
 ) -> list[Check]:
-    """Every check in the order in which a person would go about mending."""
+    """Every check in the order in which a person would repair them."""
     pip = f"{python} -m pip install"
     checks = [_python(probes["interpreter"], python)]
     if "python" not in probes["interpreter"]:

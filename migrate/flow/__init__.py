@@ -34,6 +34,7 @@ from migrate.flow.function import FunctionFlow
 from migrate.flow.gradient import Gradient
 from migrate.flow.symbols import Symbols
 from migrate.flow.training_mode import TrainingMode
+from migrate.syntax.ast_index import all_nodes, child_nodes
 
 if TYPE_CHECKING:
     from migrate.resolve import FileResolution
@@ -61,6 +62,7 @@ class Flow:
         self.table: Table = modules.table
         self.symbols = Symbols(resolution, interpreter)
         self._functions: dict[ast.AST, FunctionFlow] = {}
+        self._foreign: dict[ast.AST, ast.AST] = {}  # nodes of other files -> the function around
 
     @cached_property
     def effects(self) -> Effects:
@@ -94,8 +96,12 @@ class Flow:
 
     def of(self, function: ProjectFunction) -> FunctionFlow:
         """The flow of a function of the program, wherever it is defined."""
-        self.body_of(function)
+        body = self.body_of(function)
         self.symbols.enter(function)
+        if function.node not in self._functions and function.node not in self._scopes:
+            for statement in body:
+                for node in all_nodes(statement):
+                    self._foreign.setdefault(node, function.node)
         return self.function(function.node)
 
     def body_of(self, function: ProjectFunction) -> list[ast.stmt]:
@@ -105,9 +111,7 @@ class Flow:
 
     def around(self, node: ast.AST) -> FunctionFlow | None:
         """The function, or the module, whose statements evaluate a node."""
-        scope = self._scopes.get(node)
-        if scope is None:
-            scope = next((f.node for f in self._functions.values() if _holds(f, node)), None)
+        scope = self._scopes.get(node) or self._foreign.get(node)
         return self.function(scope) if scope is not None else None
 
     @cached_property
@@ -119,9 +123,5 @@ class Flow:
             node, scope = pending.pop()
             found[node] = scope
             inner = node if isinstance(node, _SCOPES) else scope
-            pending += [(child, inner) for child in ast.iter_child_nodes(node)]
+            pending += [(child, inner) for child in child_nodes(node)]
         return found
-
-
-def _holds(flow: FunctionFlow, node: ast.AST) -> bool:
-    return flow.cfg.statement_of(node) is not None

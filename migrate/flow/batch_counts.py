@@ -8,7 +8,7 @@ import ast
 
 from migrate.flow.mentions import any_mentions, trees_with
 from migrate.project import Project
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _COUNTER = "num_batches_tracked"
 _LISTS_ALL = frozenset({"buffers", "named_buffers"})
@@ -41,7 +41,7 @@ def _states(tree: ast.Module) -> list[ast.expr]:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "state_dict":
             found.append(call)
     for assigned in nodes_of(tree, ast.Assign):
-        if any(value in found for value in ast.walk(assigned.value)):
+        if any(value in found for value in all_nodes(assigned.value)):
             found += [_loaded(target) for target in assigned.targets]
     return found
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from migrate.syntax.ast_index import all_nodes, child_nodes
+
 Loop = ast.For | ast.AsyncFor | ast.While
 Home = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef  # where statements run
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -43,7 +45,7 @@ def own_nodes(statement: ast.AST) -> list[ast.AST]:
     while pending:
         node = pending.pop()
         found.append(node)
-        pending += [c for c in ast.iter_child_nodes(node) if not isinstance(c, ast.stmt)]
+        pending += [c for c in child_nodes(node) if not isinstance(c, ast.stmt)]
     return found
 
 
@@ -52,14 +54,14 @@ def own_calls(body: list[ast.stmt]) -> list[ast.Call]:
     found: dict[ast.Call, None] = {}
     for _, statement in statements_below(body):
         if not isinstance(statement, _SCOPES):
-            found |= {node: None for node in ast.walk(statement) if isinstance(node, ast.Call)}
+            found |= {node: None for node in all_nodes(statement) if isinstance(node, ast.Call)}
     return list(found)
 
 
 def loops_around(body: Sequence[ast.stmt], target: ast.AST) -> list[Loop]:
     """The loops that a statement stands in, the outermost first."""
     for statement in body:
-        if isinstance(statement, _SCOPES) or target not in set(ast.walk(statement)):
+        if isinstance(statement, _SCOPES) or target not in set(all_nodes(statement)):
             continue
         if statement is target:
             return []

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from migrate.resolve.values import UNKNOWN, ProjectClass, ProjectFunction
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -40,7 +41,7 @@ class CallGraph:
         found = self._sites.get(function)
         if found is None:
             found = self._sites[function] = [
-                self._site(node) for node in ast.walk(function) if isinstance(node, ast.Call)
+                self._site(node) for node in all_nodes(function) if isinstance(node, ast.Call)
             ]
         return found
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from migrate.flow.events import Definition, Scope, definitions_of, heads, reads_in, reads_of
+from migrate.syntax.ast_index import all_nodes
 
 
 @dataclass(slots=True, eq=False)
@@ -326,7 +327,7 @@ def _owners(points: list[Point]) -> dict[ast.AST, ast.AST]:
         if isinstance(statement, ast.With | ast.AsyncWith):
             parts += [i.optional_vars for i in statement.items if i.optional_vars is not None]
         for part in parts:
-            for node in ast.walk(part):
+            for node in all_nodes(part):
                 found.setdefault(node, statement)
         found[statement] = statement
     return found

@@ -16,7 +16,7 @@ from migrate.flow.compiled_nodes import compiled_code
 from migrate.project import Project, ReadProblem, SourceFile, parse
 from migrate.resolve import FileResolution
 from migrate.resolve.modules import Modules, absolute_name
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _ENTRANCES = ("forward", "__call__")
 _PLAIN_BASES = frozenset(
@@ -68,6 +68,7 @@ class CompiledIndex:
         self._project = project
         self._outlines: dict[str, Outline] = {}
         self._methods: dict[str, list[Place]] = {}
+        self._derived: dict[str, list[Place]] = {}  # last name of a class -> classes that name it
         self._answers: dict[Place, Verdict] | None = None
         self._by_file: dict[str, dict[str, Verdict]] = {}
         self._words: frozenset[str] | None = _UNASKED
@@ -139,6 +140,9 @@ class CompiledIndex:
             for name in file.functions:
                 if "." in name:
                     self._methods.setdefault(name.rpartition(".")[2], []).append((path, name))
+            for name, bases in file.classes.items():
+                for base in dict.fromkeys(base.rpartition(".")[2] for base in bases):
+                    self._derived.setdefault(base, []).append((path, name))
         answers: dict[Place, Verdict] = {}
         for answer in (Answer.YES, Answer.UNKNOWN):
             pending = [place for place in self._roots(answer) if place not in answers]
@@ -242,10 +246,8 @@ class CompiledIndex:
                 found = self._definition(place[0], base)
                 if found is not None:
                     pending.append(found)
-        for other, file in self._outlines.items():
-            for name, bases in file.classes.items():
-                if any(base.rpartition(".")[2] == cls.rpartition(".")[2] for base in bases):
-                    yield from self._function_at((other, f"{name}.{member}"))
+        for other, name in self._derived.get(cls.rpartition(".")[2], ()):
+            yield from self._function_at((other, f"{name}.{member}"))
 
     def _definition(self, path: str, name: str, depth: int = 0) -> Place | None:
         """The function or class of the project that a dotted name of a file stands for."""
@@ -331,7 +333,7 @@ def _outline_body(body: Iterable[ast.stmt], prefix: str, found: Outline) -> None
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
     result = Function()
     result.jitted = any(_last(_called(one)) in _JIT for one in node.decorator_list)
-    for part in ast.walk(node):
+    for part in all_nodes(node):
         if part.__class__ in _PYTHON_ONLY:
             result.python_only = f"Graph mode does not compile {_PYTHON_ONLY[part.__class__]}"
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):

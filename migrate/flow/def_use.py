@@ -11,6 +11,7 @@ from functools import cached_property
 
 from migrate.flow.cfg import ControlFlow, Point
 from migrate.flow.events import Definition, Function, arguments_of, free_reads, reads_in
+from migrate.syntax.ast_index import all_nodes
 
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -168,7 +169,7 @@ class DefUse:
         """Names of this scope that inner functions read: they may run at any later time."""
         found: set[str] = set()
         for point in self.cfg.points[2:]:
-            for node in ast.walk(point.statement):
+            for node in all_nodes(point.statement):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                     found |= {name.id for name in free_reads(node)}
         return frozenset(found)

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrate.resolve.values import FLOAT, INT, STR, Instance, ProjectClass, is_tensor
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -294,7 +295,7 @@ def _is_float(node: ast.expr) -> bool:
 def _of_literal(node: ast.expr) -> str:
     """`[1, 2]` is int64, `[1.0, 2]` float32, `[True]` bool."""
     kinds = set()
-    for part in ast.walk(node):
+    for part in all_nodes(node):
         if isinstance(part, ast.Constant):
             kinds.add(type(part.value))
         elif not isinstance(part, ast.List | ast.Tuple | ast.UnaryOp | ast.USub | ast.Load):

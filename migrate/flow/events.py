@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from migrate.syntax.ast_index import all_nodes, child_nodes
+
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module | ast.ClassDef
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Kind = Literal[
@@ -68,7 +70,7 @@ def reads_in(node: ast.AST | None) -> Iterator[ast.Name]:
 
 
 def _children_reads(node: ast.AST) -> Iterator[ast.Name]:
-    for child in ast.iter_child_nodes(node):
+    for child in child_nodes(node):
         yield from reads_in(child)
 
 
@@ -85,7 +87,7 @@ def free_reads(function: Function) -> list[ast.Name]:
     body = [function.body] if isinstance(function, ast.Lambda) else function.body
     outside: set[str] = set()
     for statement in body:
-        for inner in ast.walk(statement):
+        for inner in all_nodes(statement):
             if isinstance(inner, ast.Global | ast.Nonlocal):
                 outside |= set(inner.names)
     for statement in body:
@@ -111,7 +113,7 @@ def all_bound(node: ast.AST) -> set[str]:
         if isinstance(current, ast.Lambda):
             continue
         if isinstance(current, _COMPREHENSIONS):
-            found |= {w.target.id for w in ast.walk(current) if isinstance(w, ast.NamedExpr)}
+            found |= {w.target.id for w in all_nodes(current) if isinstance(w, ast.NamedExpr)}
             continue
         if isinstance(current, ast.Name) and isinstance(current.ctx, ast.Store):
             found.add(current.id)
@@ -119,7 +121,7 @@ def all_bound(node: ast.AST) -> set[str]:
             found |= {alias.asname or alias.name.partition(".")[0] for alias in current.names}
         elif isinstance(current, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and current.name:
             found.add(current.name)
-        pending += ast.iter_child_nodes(current)
+        pending += child_nodes(current)
     return found
 
 
@@ -179,7 +181,7 @@ def _named_definitions(node: ast.AST) -> list[Definition]:
     if isinstance(node, ast.match_case):
         captures = [
             n.name
-            for n in ast.walk(node.pattern)
+            for n in all_nodes(node.pattern)
             if isinstance(n, ast.MatchAs | ast.MatchStar) and n.name
         ]
         return [Definition(name, node, node, None, "pattern") for name in captures]
@@ -215,7 +217,7 @@ def _walruses(statement: ast.AST) -> Iterator[ast.NamedExpr]:
             if isinstance(node, ast.NamedExpr):
                 yield node
             if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-                pending += ast.iter_child_nodes(node)
+                pending += child_nodes(node)
 
 
 def heads(statement: ast.AST) -> list[ast.AST]:

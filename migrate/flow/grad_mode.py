@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from migrate.flow.gradient_reads import gradient_reads
 from migrate.resolve.values import External, ProjectFunction, options_of
+from migrate.syntax.ast_index import all_nodes, child_nodes
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -44,7 +45,7 @@ def without_gradient(statement: ast.stmt, flow: Flow) -> bool:
         enabled = any(
             isinstance(node, ast.Attribute | ast.Name)
             and (node.attr if isinstance(node, ast.Attribute) else node.id) == "enable_grad"
-            for node in ast.walk(statement)
+            for node in all_nodes(statement)
         )
         return not enabled and any(
             stops_gradient(item.context_expr, flow) for item in statement.items
@@ -143,7 +144,7 @@ def _walk(
 
 
 def _mode_inside(statement: ast.With, mode: str, body: list[ast.stmt], flow: Flow) -> str:
-    if any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(statement)):
+    if any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in all_nodes(statement)):
         return mode  # a training step runs where gradients are recorded
     for item in statement.items:
         said = grad_mode(item.context_expr, flow)
@@ -160,7 +161,7 @@ def chosen_mode(node: ast.expr, body: list[ast.stmt], flow: Flow) -> str | None:
         given = [
             n.value
             for s in body
-            for n in ast.walk(s)
+            for n in all_nodes(s)
             if isinstance(n, ast.Assign)
             and any(isinstance(t, ast.Name) and t.id == node.id for t in n.targets)
         ]
@@ -180,7 +181,7 @@ def escaping(function: ast.AST, cuts: list[Cut], flow: Flow) -> list[Cut]:
     stored on an object. An evaluation that returns numbers has none.
     """
     names = flow.function(function).names
-    statements = [n for n in ast.walk(function) if isinstance(n, _STATEMENTS)]
+    statements = [n for n in all_nodes(function) if isinstance(n, _STATEMENTS)]
     results = [s for s in statements if isinstance(s, ast.Return) or _yields(s)]
     wanted = {name for statement in results for name in gradient_reads(statement)}
     grown = -1
@@ -189,7 +190,7 @@ def escaping(function: ast.AST, cuts: list[Cut], flow: Flow) -> list[Cut]:
         for statement in statements:
             if names.changes(statement) & wanted:
                 wanted |= gradient_reads(statement)
-    arguments = {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
+    arguments = {n.arg for n in all_nodes(function) if isinstance(n, ast.arg)}
     plain = _Plain(statements, flow, names)
     return [
         cut
@@ -252,7 +253,7 @@ class _Plain:
             return all(self.holds(argument, depth + 1) for argument in node.args)
         if isinstance(node, ast.Subscript):
             return self.holds(node.value, depth + 1)
-        parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        parts = [child for child in child_nodes(node) if isinstance(child, ast.expr)]
         return isinstance(node, _MADE_OF) and all(self.holds(part, depth + 1) for part in parts)
 
     def _name(self, node: ast.Name, depth: int) -> bool:

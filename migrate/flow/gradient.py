@@ -21,7 +21,7 @@ from migrate.resolve.values import (
     Value,
     options_of,
 )
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, child_nodes, nodes_of
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -61,7 +61,7 @@ class Gradient:
             return unknown("the code is in another file")
         if scope in self._differentiated:
             return yes("a forward computes with it")
-        if any(getattr(part, "attr", "") == "backward" for part in ast.walk(scope)):
+        if any(getattr(part, "attr", "") == "backward" for part in all_nodes(scope)):
             return yes("a training step stands in the same function")
         return unknown("whether gradients are taken of it is not known")
 
@@ -71,10 +71,10 @@ class Gradient:
         found: set[ast.AST] = set()
         for node in nodes_of(self._flow.tree, ast.With, ast.AsyncWith):
             if any(self._switches_off(item.context_expr) for item in node.items):
-                found |= {part for statement in node.body for part in ast.walk(statement)}
+                found |= {part for statement in node.body for part in all_nodes(statement)}
         for node in nodes_of(self._flow.tree, ast.FunctionDef, ast.AsyncFunctionDef):
             if any(map(self._switches_off, node.decorator_list)):
-                found |= set(ast.walk(node))
+                found |= set(all_nodes(node))
         return found | self._optimizer_code()
 
     def _optimizer_code(self) -> set[ast.AST]:
@@ -86,7 +86,7 @@ class Gradient:
             part
             for cls in (scope.classes if scope is not None else ())
             if "torch.optim.Optimizer" in map(_public, cls.library_bases())
-            for part in ast.walk(cls.node)
+            for part in all_nodes(cls.node)
         }
 
     def _switches_off(self, node: ast.expr) -> bool:
@@ -143,9 +143,7 @@ class Gradient:
             return self._call(node)
         if isinstance(node, ast.Subscript | ast.Starred):
             return self.carries(node.value)
-        return self._any(
-            child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)
-        )
+        return self._any(child for child in child_nodes(node) if isinstance(child, ast.expr))
 
     def _any(self, nodes: Iterable[ast.expr]) -> Verdict:
         found = no()
@@ -240,7 +238,7 @@ class Gradient:
             return found
         for target in targets:
             for statement in self._flow.body_of(target):
-                for part in ast.walk(statement):
+                for part in all_nodes(statement):
                     if isinstance(part, ast.Return) and part.value is not None:
                         one = self.carries(part.value)
                         if one.yes:

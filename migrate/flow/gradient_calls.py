@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from migrate.flow.mentions import trees_of
 from migrate.project import Project, SourceFile
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import child_nodes, nodes_of
 
 _WORDS = ("backward", "step", "zero_grad", "clip_grad_norm_", "clip_grad_value_")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -67,7 +67,7 @@ def _own_nodes(home: ast.AST) -> Iterator[ast.AST]:
         node = todo.pop()
         if not isinstance(node, _FUNCTIONS):
             yield node
-            todo += ast.iter_child_nodes(node)
+            todo += child_nodes(node)
 
 
 def _owners_of(tree: ast.Module, method: str) -> Iterator[ast.expr]:

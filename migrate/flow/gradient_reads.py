@@ -6,6 +6,7 @@ import ast
 
 from migrate.flow.events import reads_in
 from migrate.flow.tables import NUMBERS
+from migrate.syntax.ast_index import all_nodes, child_nodes
 
 # Results that carry no gradient, whatever they are computed from.
 CUTTING = frozenset(
@@ -63,21 +64,21 @@ def _with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
     found = [node] if own and isinstance(node, ast.Name | ast.Attribute) else []
     if isinstance(node, ast.Name):
         return found
-    return found + [n for child in ast.iter_child_nodes(node) for n in _with_gradient(child)]
+    return found + [n for child in child_nodes(node) for n in _with_gradient(child)]
 
 
 def _looped(
     node: ast.AST, loops: list[tuple[ast.expr, ast.expr]]
 ) -> list[ast.Name | ast.Attribute]:
     """`[o.detach() for o in outs]` reads outs without a gradient."""
-    iterated = {part for _, sequence in loops for part in ast.walk(sequence)}
-    found = [n for child in ast.iter_child_nodes(node) for n in _parts_with_gradient(child)]
+    iterated = {part for _, sequence in loops for part in all_nodes(sequence)}
+    found = [n for child in child_nodes(node) for n in _parts_with_gradient(child)]
     used = {n.id for n in found if isinstance(n, ast.Name) and n not in iterated}
     cut = {
         part
         for target, sequence in loops
-        if not used & {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-        for part in ast.walk(sequence)
+        if not used & {n.id for n in all_nodes(target) if isinstance(n, ast.Name)}
+        for part in all_nodes(sequence)
     }
     return [n for n in found if n not in cut]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.syntax.ast_index import all_nodes
+
 Prefix = tuple[ast.expr | None, ...]  # None: a layer that is not known
 _LENGTH = 4
 _OPTIONS = 16
@@ -95,7 +97,7 @@ class _List:
             return (once, True) if met else (_bounded(state | once), False)
         if isinstance(node, ast.With | ast.Try):
             return self.run(node.body, state)
-        if any(part is self.call for part in ast.walk(node)):
+        if any(part is self.call for part in all_nodes(node)):
             return state, True
         return self._simple(node, state), False
 
@@ -121,7 +123,7 @@ class _List:
                 return frozenset(prefix[start:] for prefix in state)
             if isinstance(value, ast.BinOp) and _name(value.left) == self.name:
                 return _joined(state, _of_expression(value.right, self.call, self.scope))
-            own = any(_name(part) == self.name for part in ast.walk(value))
+            own = any(_name(part) == self.name for part in all_nodes(value))
             return _UNKNOWN if own else _of_expression(value, self.call, self.scope)
         if isinstance(target, ast.Subscript) and _name(target.value) == self.name:
             index = target.slice

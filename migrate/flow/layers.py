@@ -21,6 +21,7 @@ from migrate.resolve.values import (
     ProjectFunction,
     options_of,
 )
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow.effects import Effects
@@ -171,7 +172,7 @@ class Layers:
             if not isinstance(method, ProjectFunction):
                 continue
             for statement in self._effects.flow.body_of(method):
-                for node in ast.walk(statement):
+                for node in all_nodes(statement):
                     for name, value in _attribute_writes(node):
                         found.setdefault(name, []).append((value, method))
         return found
@@ -228,7 +229,7 @@ class Layers:
         returns = [
             node.value
             for statement in self._effects.flow.body_of(function)
-            for node in ast.walk(statement)
+            for node in all_nodes(statement)
             if isinstance(node, ast.Return) and node.value is not None
         ]
         return self._one_of([self.of(value, inner) for value in returns])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from migrate.flow.blocks import Home, own_nodes, statements_below
 from migrate.flow.models import parameters_of
 from migrate.resolve.values import ProjectFunction, options_of
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -77,7 +77,7 @@ def _assignments(statements: list[ast.stmt], model: str) -> list[ast.stmt]:
             continue
         value = value_of(statement, model)
         nothing = isinstance(value, ast.Constant) and value.value is None
-        read = {ast.unparse(n) for n in ast.walk(value or ast.Pass()) if isinstance(n, ast.expr)}
+        read = {ast.unparse(n) for n in all_nodes(value or ast.Pass()) if isinstance(n, ast.expr)}
         if not nothing and model not in read:
             found.append(statement)
     return found
@@ -116,7 +116,7 @@ def function_around(statement: ast.stmt, tree: ast.Module) -> ast.FunctionDef | 
 
 def sets_mode(code: ast.AST, flow: Flow) -> bool:
     """`net = Net().eval()`, or `net = load_teacher()` where that function sets the mode."""
-    for node in ast.walk(code):
+    for node in all_nodes(code):
         if not isinstance(node, ast.Call):
             continue
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("train", "eval"):
@@ -124,7 +124,7 @@ def sets_mode(code: ast.AST, flow: Flow) -> bool:
         for option in options_of(flow.symbols.type(node.func)):
             if isinstance(option, ProjectFunction) and any(
                 isinstance(inner, ast.Attribute) and inner.attr in ("train", "eval")
-                for inner in ast.walk(option.node)
+                for inner in all_nodes(option.node)
             ):
                 return True
     return False

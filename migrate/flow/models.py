@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _LOOKING = ("isinstance", "type", "print", "id", "len", "getattr", "hasattr", "setattr", "repr")
 _ADDING = ("add_module", "append", "insert", "extend", "register_module")
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def models_called(
@@ -132,8 +133,8 @@ def _assigned(
 
 
 def _reads_argument(value: ast.expr, method: ast.AST) -> bool:
-    names = {node.arg for node in ast.walk(method) if isinstance(node, ast.arg)} - {"self"}
-    return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(value))
+    names = {node.arg for node in all_nodes(method) if isinstance(node, ast.arg)} - {"self"}
+    return any(isinstance(n, ast.Name) and n.id in names for n in all_nodes(value))
 
 
 def _is_given_network(call: ast.Call, flow: Flow) -> bool:
@@ -171,13 +172,13 @@ def models_behind(called: ast.expr, tree: ast.AST, flow: Flow) -> list[str]:
     """What a call runs, in names that stand outside of `tree` too: `nets` and `*layers` for the
     `net` of `[net(x) for net in nets]`.
     """
-    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]
+    loops = [n for n in all_nodes(tree) if isinstance(n, ast.For | ast.comprehension)]
     root = ast.unparse(root_of(called))
     sequences = [n.iter for n in loops if root in binds(n.target)]
     if not sequences:
         return [ast.unparse(called)]
     found = []
-    for part in (node for sequence in sequences for node in ast.walk(sequence)):
+    for part in (node for sequence in sequences for node in all_nodes(sequence)):
         if isinstance(part, ast.Name | ast.Attribute) and is_path(part):
             kind = flow.symbols.type(part)
             if is_module_value(kind):
@@ -192,14 +193,13 @@ def short_lived_names(home: Home) -> set[ast.AST]:
     found: set[ast.AST] = set()
     for node in (n for s in home.body for n in all_nodes(s)):
         if isinstance(node, ast.Lambda):
-            bound = {
-                argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)
-            }
+            bound = {one.arg for one in all_nodes(node.args) if isinstance(one, ast.arg)}
+        elif isinstance(node, _COMPREHENSIONS):
+            targets = [part.target for part in node.generators]
+            bound = {n.id for t in targets for n in all_nodes(t) if isinstance(n, ast.Name)}
         else:
-            targets = [part.target for part in getattr(node, "generators", [])]
-            bound = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-        if bound:
-            found |= {n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in bound}
+            continue
+        found |= {n for n in all_nodes(node) if isinstance(n, ast.Name) and n.id in bound}
     return found
 
 
@@ -210,7 +210,7 @@ def runs_models(home: Home, inside: set[ast.AST], flow: Flow) -> bool:
         call
         for _, statement in statements_below(home.body)
         if isinstance(statement, ast.Assign | ast.Expr)
-        for call in ast.walk(statement)
+        for call in all_nodes(statement)
         if isinstance(call, ast.Call) and is_module_value(flow.symbols.type(call))
     ]
     called = models_called(own_calls(home.body), flow)

@@ -11,6 +11,7 @@ from migrate.flow.answer import Verdict, yes
 from migrate.flow.events import heads
 from migrate.flow.tables import REMOVING, STORING, is_in_place
 from migrate.resolve.values import UNKNOWN, Instance, is_tensor, options_of
+from migrate.syntax.ast_index import child_nodes
 
 if TYPE_CHECKING:
     from migrate.flow.function import FunctionFlow
@@ -106,7 +107,7 @@ def _expressions(head: ast.AST) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, ast.Lambda):
-            pending += reversed(list(ast.iter_child_nodes(node)))
+            pending += reversed(list(child_nodes(node)))
 
 
 def _of_call(flow: FunctionFlow, call: ast.Call, statement: ast.AST) -> Iterator[Mutation]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from migrate.flow.blocks import own_nodes
 from migrate.flow.events import all_bound, reads_in
 from migrate.flow.mutations import fills, mutations
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow.function import FunctionFlow
@@ -44,7 +45,7 @@ class NameEffects:
         passed to.
         """
         found: set[str] = set()
-        for inner in ast.walk(node):
+        for inner in all_nodes(node):
             names = self._filled.get(inner, set())
             if len(names) > 1 or inner in self._passed:
                 found |= names
@@ -61,7 +62,7 @@ class NameEffects:
     def _found(self, node: ast.AST, table: dict[ast.AST, set[str]]) -> set[str]:
         if not table:
             return set()
-        return {name for inner in ast.walk(node) for name in table.get(inner, ())}
+        return {name for inner in all_nodes(node) for name in table.get(inner, ())}
 
     @cached_property
     def _written(self) -> dict[ast.AST, set[str]]:

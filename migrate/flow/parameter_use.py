@@ -22,6 +22,7 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -43,7 +44,7 @@ def may_use_parameters(
 
     Names in `data` are known to hold none: what numpy made.
     """
-    for inner in ast.walk(node):
+    for inner in all_nodes(node):
         if isinstance(inner, ast.Call):
             if _root(inner.func) not in data and _calls_parameters(inner, flow, depth):
                 return True
@@ -65,7 +66,7 @@ def runs_forward(node: ast.AST, flow: Flow) -> bool:
         (isinstance(inner, ast.Call) and _runs_network(inner, flow))
         or (isinstance(inner, ast.Name | ast.Attribute) and is_parameter(flow.symbols.type(inner)))
         or (isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters"))
-        for inner in ast.walk(node)
+        for inner in all_nodes(node)
     )
 
 
@@ -134,9 +135,9 @@ def _made_by_numpy(body: Sequence[ast.AST]) -> frozenset[str]:
     types of another file.
     """
     found = {"np", "numpy"}
-    for node in (node for part in body for node in ast.walk(part)):
+    for node in (node for part in body for node in all_nodes(part)):
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            roots = {_root(n.func) for n in ast.walk(node.value) if isinstance(n, ast.Call)}
+            roots = {_root(n.func) for n in all_nodes(node.value) if isinstance(n, ast.Call)}
             target = node.targets[0]
             known = all(root in found or hasattr(builtins, root) for root in roots)
             if isinstance(target, ast.Name) and roots & found and known:

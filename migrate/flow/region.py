@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from migrate.flow.answer import Verdict, no, unknown, yes
 from migrate.flow.events import Definition, free_reads, heads
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow.function import FunctionFlow
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def points_in(flow: FunctionFlow, statements: Iterable[ast.stmt]) -> list[int]:
     """The program points of the statements and of all that stand in them."""
-    inside = {node for statement in statements for node in ast.walk(statement)}
+    inside = {node for statement in statements for node in all_nodes(statement)}
     return [p.index for p in flow.cfg.points[2:] if p.statement in inside]
 
 
@@ -126,7 +127,7 @@ def _lasting(flow: FunctionFlow, inside: set[int]) -> set[str]:
             found |= set(statement.names)
         elif point.index not in inside:
             for head in heads(statement):
-                for node in ast.walk(head):
+                for node in all_nodes(head):
                     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                         found |= {name.id for name in free_reads(node)}
     return found

@@ -21,6 +21,7 @@ from migrate.resolve.values import (
     Value,
     options_of,
 )
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.resolve import FileResolution
@@ -48,7 +49,7 @@ class Symbols:
     def enter(self, function: ProjectFunction) -> None:
         """Make the names in a function of another file known."""
         if function.module is not self.scope and function.node not in self._foreign:
-            for node in ast.walk(function.node):
+            for node in all_nodes(function.node):
                 self._foreign[node] = (function.module, function.owner)
 
     def type(self, node: ast.AST | None) -> Value:

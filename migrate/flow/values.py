@@ -35,6 +35,7 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow.function import FunctionFlow
@@ -309,7 +310,7 @@ class Evaluator(Memories):
         for head in heads(statement):
             if isinstance(head, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
-            for node in ast.walk(head):
+            for node in all_nodes(head):
                 if isinstance(node, ast.Call) and _called(node.func) in STORING:
                     self._put(node)
 

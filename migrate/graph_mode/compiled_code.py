@@ -9,6 +9,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare
 from migrate.resolve.values import UNKNOWN, External, Instance, ListOf, options_of
 from migrate.rewrite.node_pass import NodePass
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.nodes import atomic, expression, is_cheap
 from migrate.syntax.text import code
 
@@ -137,7 +138,7 @@ def _calls_for_each(call: cst.Call) -> bool:
     values = call.args[0].value if len(call.args) == 1 else None
     if not isinstance(values, cst.ListComp | cst.GeneratorExp):
         return False
-    return any(isinstance(node, ast.Call) for node in ast.walk(ast.parse(f"({code(values.elt)})")))
+    return any(isinstance(node, ast.Call) for node in all_nodes(ast.parse(f"({code(values.elt)})")))
 
 
 def _is_comprehension(call: cst.Call) -> bool:
@@ -184,7 +185,7 @@ def _of_inner(call: cst.Call, name: str, around: ast.AST | None) -> cst.ListComp
     function = call.args[0].value if len(call.args) == 2 else None
     if not isinstance(function, cst.Name) or any(a.keyword or a.star for a in call.args):
         return None
-    for node in ast.walk(around or ast.Module([], [])):
+    for node in all_nodes(around or ast.Module([], [])):
         defined = isinstance(node, ast.FunctionDef) and node is not around
         bound = isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
         names = [t.id for t in getattr(node, "targets", ()) if isinstance(t, ast.Name)]

@@ -6,6 +6,7 @@ import ast
 
 from migrate.flow.compiled import definitions
 from migrate.pipeline.context import Context
+from migrate.syntax.ast_index import all_nodes
 
 _DUE = frozenset(
     """
@@ -19,7 +20,7 @@ def compiled_names(context: Context) -> frozenset[str]:
     return frozenset(
         _ported(name)
         for name, node in definitions(context.tree)
-        if context.is_compiled(node) and any(map(_is_due, ast.walk(node)))
+        if context.is_compiled(node) and any(map(_is_due, all_nodes(node)))
     )
 
 

@@ -15,6 +15,7 @@ from migrate.lower.limits import by_syntax, limits
 from migrate.lower.run import compiled_functions
 from migrate.pipeline.context import Context
 from migrate.syntax.access import is_read, is_store
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Edit, SourceText, apply_edits
 
 MARK = "not_compiled"
@@ -114,7 +115,7 @@ def _is_state(node: ast.Attribute, function: CompiledFunction) -> bool:
         and getattr(call.func, "attr", "").startswith("register_")
         and bool(call.args)
         and getattr(call.args[0], "value", "") == node.attr
-        for call in ast.walk(owner)
+        for call in all_nodes(owner)
     )
 
 

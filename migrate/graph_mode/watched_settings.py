@@ -22,7 +22,7 @@ from migrate.resolve.values import (
     options_of,
 )
 from migrate.syntax.access import is_store
-from migrate.syntax.ast_index import nodes_of, parents_of
+from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 from migrate.syntax.helper_import import helper_alias
 from migrate.table import Table
 
@@ -76,11 +76,11 @@ def _built_here(context: Context) -> Collection[ast.AST]:
     for cls in nodes_of(context.tree, ast.ClassDef):
         for method in cls.body:
             if isinstance(method, ast.FunctionDef) and method.name == "__init__":
-                found.update(node for node in ast.walk(method) if _is_of_self(node))
+                found.update(node for node in all_nodes(method) if _is_of_self(node))
     for cls in context.module_classes.values():
         for method in cls.node.body:
             if isinstance(method, ast.FunctionDef) and method.name in ("__init__", "forward"):
-                found.update(ast.walk(method))
+                found.update(all_nodes(method))
     return found
 
 

@@ -9,6 +9,7 @@ import ast
 from migrate.lower.function import CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import UNKNOWN, is_tensor
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Edit, Piece
 
 # Questions that are answered when the graph is built.
@@ -104,7 +105,7 @@ def _ends_round(statement: ast.stmt, function: CompiledFunction) -> bool:
 
 def _hangs_on_tensor(test: ast.expr, function: CompiledFunction) -> bool:
     """A tensor is read in it, or something that may be one; sizes are tensors' own, too."""
-    for node in ast.walk(test):
+    for node in all_nodes(test):
         if not isinstance(node, ast.expr):
             continue
         value = function.value_of(node)

@@ -8,6 +8,7 @@ import ast
 
 from migrate.lower.function import CompiledFunction, Line
 from migrate.pipeline import becomes, declare
+from migrate.syntax.ast_index import all_nodes
 
 
 @declare(
@@ -32,7 +33,7 @@ from migrate.pipeline import becomes, declare
 def effect_statements(function: CompiledFunction) -> None:
     """Each part with a call becomes a statement of its own."""
     for statement in function.of_kind(ast.Expr):
-        if any(isinstance(node, ast.Call) for node in ast.walk(statement.value)):
+        if any(isinstance(node, ast.Call) for node in all_nodes(statement.value)):
             lines = _lines(statement.value, function)
             if lines:
                 function.replace_statement(statement, *lines)
@@ -67,20 +68,20 @@ def _tested(value: ast.BoolOp) -> list[Line]:
 
 def _loop(value: ast.ListComp | ast.SetComp, function: CompiledFunction) -> list[Line]:
     """The loops of a comprehension; its variables must not hide others of the function."""
-    inside = set(ast.walk(value))
+    inside = set(all_nodes(value))
     used = {
         node.id
-        for node in ast.walk(function.node)
+        for node in all_nodes(function.node)
         if isinstance(node, ast.Name) and node not in inside
-    } | {node.arg for node in ast.walk(function.node) if isinstance(node, ast.arg)}
+    } | {node.arg for node in all_nodes(function.node) if isinstance(node, ast.arg)}
     bound = {
         node.id
         for generator in value.generators
-        for node in ast.walk(generator.target)
+        for node in all_nodes(generator.target)
         if isinstance(node, ast.Name)
     }
     renamed = {name: function.fresh(f"each_{name}") for name in sorted(bound & used)}
-    first = set(ast.walk(value.generators[0].iter))  # read outside of the comprehension
+    first = set(all_nodes(value.generators[0].iter))  # read outside of the comprehension
     for node in inside - first:
         if isinstance(node, ast.Name) and node.id in renamed:
             function.replace(node, renamed[node.id])

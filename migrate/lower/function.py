@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from migrate.flow.answer import Verdict
 from migrate.resolve.values import UNKNOWN, Value
+from migrate.syntax.ast_index import all_nodes, child_nodes
 from migrate.syntax.edits import Edit, Piece, SourceText
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -42,7 +43,7 @@ class CompiledFunction:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: node for node in ast.walk(self.node) for child in ast.iter_child_nodes(node)}
+        return {child: node for node in all_nodes(self.node) for child in child_nodes(node)}
 
     def of_kind(self, *kinds: type[Node]) -> Iterator[Node]:
         return (node for node in self.nodes if isinstance(node, kinds))
@@ -112,7 +113,7 @@ class CompiledFunction:
         strings = {
             line
             for statement in statements
-            for node in ast.walk(statement)
+            for node in all_nodes(statement)
             if isinstance(node, (ast.Constant, ast.JoinedStr))
             for line in range(node.lineno + 1, (node.end_lineno or 0) + 1)
         }
@@ -153,7 +154,7 @@ def walk_in_order(node: ast.AST) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        stack += list(ast.iter_child_nodes(node))[::-1]
+        stack += list(child_nodes(node))[::-1]
 
 
 def _unused(wish: str, taken: set[str]) -> str:

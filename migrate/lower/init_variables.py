@@ -11,6 +11,7 @@ from migrate.flow.def_use import DefUse
 from migrate.lower.function import CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.syntax.access import is_read, stored_names
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Edit
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -67,10 +68,10 @@ def init_variables(function: CompiledFunction) -> None:
 
 def _made_in_branches(function: CompiledFunction) -> set[str]:
     """Names that no statement of the function's own block makes before a branch or a loop does."""
-    known = {node.arg for node in ast.walk(function.node.args) if isinstance(node, ast.arg)}
+    known = {node.arg for node in all_nodes(function.node.args) if isinstance(node, ast.arg)}
     found: set[str] = set()
     for statement in function.node.body:
-        names = stored_names(ast.walk(statement))
+        names = stored_names(all_nodes(statement))
         if isinstance(statement, _PLACES):
             found |= names - known
         known |= names

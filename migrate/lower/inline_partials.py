@@ -13,6 +13,7 @@ from migrate.lower.function import CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import External
 from migrate.syntax.access import is_store
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Piece
 
 
@@ -66,7 +67,7 @@ def _only_called(
     """
     block = function.block_of(statement)
     behind = block[block.index(statement) + 1 :]
-    inside = {node for later in behind for node in ast.walk(later)}
+    inside = {node for later in behind for node in all_nodes(later)}
     calls = []
     for node in function.of_kind(ast.Name):
         if node.id != name or node is statement.targets[0]:

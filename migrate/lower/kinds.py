@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from migrate.lower.function import CompiledFunction
 from migrate.resolve.values import BOOL, INT, Known, ListOf, TupleOf, options_of
 from migrate.syntax.access import is_read, is_store
+from migrate.syntax.ast_index import all_nodes
 
 _LISTS = (ast.List, ast.ListComp)
 _DICTS = (ast.Dict, ast.DictComp)
@@ -43,7 +44,7 @@ def _makes(value: ast.expr | None, kinds: tuple[type, ...], calls: tuple[str, ..
 
 def bound_values(name: str, function: CompiledFunction) -> Iterator[ast.expr | None]:
     """The values that a variable is assigned; None where something else binds it."""
-    for node in ast.walk(function.node):
+    for node in all_nodes(function.node):
         if isinstance(node, ast.arg) and node.arg == name:
             yield None
         elif isinstance(node, ast.Name) and node.id == name and is_store(node):
@@ -72,7 +73,7 @@ def only_here(name: str, function: CompiledFunction) -> bool:
     values = list(bound_values(name, function))
     if not values or any(value is None for value in values):
         return False
-    for node in ast.walk(function.node):
+    for node in all_nodes(function.node):
         if isinstance(node, ast.Name) and node.id == name and is_read(node):
             if function.scope_of(node) is not function.node:
                 return False
@@ -102,10 +103,10 @@ def pair_names(function: CompiledFunction) -> tuple[str, str]:
     inside = {
         part
         for node in function.of_kind(ast.DictComp)
-        for part in ast.walk(node)
+        for part in all_nodes(node)
         if isinstance(part, ast.Name)
     }
     taken = {node.id for node in function.of_kind(ast.Name) if node not in inside}
-    taken |= {node.arg for node in ast.walk(function.node) if isinstance(node, ast.arg)}
+    taken |= {node.arg for node in all_nodes(function.node) if isinstance(node, ast.arg)}
     key, value = (name if name not in taken else f"each_{name}" for name in ("key", "value"))
     return key, value

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.syntax.access import is_store
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Edit
 
 Inner = ast.FunctionDef | ast.Lambda
@@ -71,9 +72,9 @@ def _is_stored(inner: Inner, function: CompiledFunction) -> bool:
 
 def _captured(inner: Inner) -> list[str]:
     """Names that it reads and does not bind."""
-    own = {node.arg for node in ast.walk(inner) if isinstance(node, ast.arg)}
+    own = {node.arg for node in all_nodes(inner) if isinstance(node, ast.arg)}
     names: dict[str, None] = {}
-    for node in ast.walk(inner):
+    for node in all_nodes(inner):
         if isinstance(node, ast.Name):
             if is_store(node):
                 own.add(node.id)
@@ -84,7 +85,7 @@ def _captured(inner: Inner) -> list[str]:
 
 def _bound_again(name: str, inner: Inner, function: CompiledFunction) -> bool:
     """Whether the outer function binds the variable behind the definition, or in a loop around."""
-    inside = set(ast.walk(inner))
+    inside = set(all_nodes(inner))
     loops = []
     node: ast.AST = inner
     while node is not function.node:
@@ -92,12 +93,12 @@ def _bound_again(name: str, inner: Inner, function: CompiledFunction) -> bool:
         if isinstance(node, (ast.For, ast.While, ast.ListComp, ast.DictComp)):
             loops.append(node)
     end = (inner.end_lineno or 0, inner.end_col_offset or 0)
-    for part in ast.walk(function.node):
+    for part in all_nodes(function.node):
         if not isinstance(part, ast.Name) or part.id != name or part in inside:
             continue
         if is_store(part) and function.scope_of(part) is function.node:
             behind = (part.lineno, part.col_offset) > end
-            if behind or any(part in ast.walk(loop) for loop in loops):
+            if behind or any(part in all_nodes(loop) for loop in loops):
                 return True
     return False
 
@@ -114,7 +115,7 @@ def _only_called(inner: Inner, function: CompiledFunction) -> list[ast.Call] | N
         name = target.id
     calls: list[ast.Call] = []
     bound = 0
-    for node in ast.walk(function.node):
+    for node in all_nodes(function.node):
         if isinstance(node, FUNCTIONS) and node is not function.node and node.name == name:
             bound += 1
         if not isinstance(node, ast.Name) or node.id != name:

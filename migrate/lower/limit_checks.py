@@ -15,6 +15,7 @@ from migrate.lower.packed_uses import packed_uses
 from migrate.resolve.members import class_is_module
 from migrate.resolve.values import External, ListOf, ProjectClass, is_tensor, options_of
 from migrate.syntax.access import is_store
+from migrate.syntax.ast_index import all_nodes
 
 _CHANGES = METHODS - {"copy"} | {"append", "clear", "pop", "update"}
 # Python's own sources of change: compiled code sees what they gave the first time.
@@ -138,7 +139,7 @@ def _is_returned(name: ast.Name, function: CompiledFunction) -> bool:
         isinstance(part, ast.Name) and part.id == name.id
         for node in function.nodes
         if isinstance(node, ast.Return) and node.value is not None
-        for part in ast.walk(node.value)
+        for part in all_nodes(node.value)
     )
 
 
@@ -176,7 +177,7 @@ def _count(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:
         and getattr(call.func, "attr", "").startswith("register_")
         and call.args
         and getattr(call.args[0], "value", "") == place.attr
-        for call in ast.walk(function.owner or function.node)
+        for call in all_nodes(function.owner or function.node)
     )
     return None if registered else ("counter", ast.unparse(node))
 

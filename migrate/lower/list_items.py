@@ -11,6 +11,7 @@ import ast
 from migrate.lower.function import CompiledFunction
 from migrate.lower.nonescaping_containers import is_own
 from migrate.pipeline import becomes, declare, same
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Piece
 
 _ADDING = ("append", "extend", "insert")
@@ -63,7 +64,7 @@ def list_items(function: CompiledFunction) -> None:
 
 def _is_cheap(index: ast.expr) -> bool:
     """Computing it twice does nothing twice."""
-    return not any(isinstance(node, ast.Call | ast.NamedExpr) for node in ast.walk(index))
+    return not any(isinstance(node, ast.Call | ast.NamedExpr) for node in all_nodes(index))
 
 
 def _holds_its_own(held: ast.expr, function: CompiledFunction) -> bool:

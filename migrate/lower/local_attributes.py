@@ -11,7 +11,7 @@ from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import Instance, is_tensor, options_of
 from migrate.syntax.access import is_read, is_store
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.edits import Edit, Piece
 
 _REGISTER = ("register_buffer", "register_parameter", "add_module", "register_module")
@@ -143,7 +143,7 @@ def _written_elsewhere(function: CompiledFunction) -> set[str]:
         for cls in _related(function)
         for method in cls.body
         if isinstance(method, FUNCTIONS) and method is not function.node and method.name != _FIRST
-        for node in ast.walk(method)
+        for node in all_nodes(method)
         if isinstance(node, ast.Attribute) and is_store(node)
     }
 
@@ -171,7 +171,7 @@ def _of_constructor(function: CompiledFunction) -> set[str]:
         node.attr
         for method in _methods(function)
         if method.name == _FIRST
-        for node in ast.walk(method)
+        for node in all_nodes(method)
         if isinstance(node, ast.Attribute) and is_store(node)
     }
 
@@ -186,13 +186,13 @@ def _assigns(
 ) -> bool | None:
     """True: assigned on every way through; False: read before that; None: neither."""
     for statement in block:
-        inside = [node for node in ast.walk(statement) if node in places]
+        inside = [node for node in all_nodes(statement) if node in places]
         if not inside:
             if isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
                 return True
             continue
         if isinstance(statement, ast.If):
-            if any(node in places for node in ast.walk(statement.test)):
+            if any(node in places for node in all_nodes(statement.test)):
                 return False
             sides = [
                 _assigns(part, places, function) for part in (statement.body, statement.orelse)
@@ -204,7 +204,7 @@ def _assigns(
             continue
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             value = statement.value
-            return value is None or not any(node in places for node in ast.walk(value))
+            return value is None or not any(node in places for node in all_nodes(value))
         if isinstance(statement, ast.With):
             held = _assigns(statement.body, places, function)
             if held is not None:
@@ -250,8 +250,8 @@ def _read_at_start(line: str, function: CompiledFunction) -> None:
 
 def _name(wish: str, function: CompiledFunction) -> str:
     """A variable that the method does not use for something else."""
-    used = {node.id for node in ast.walk(function.node) if isinstance(node, ast.Name)}
-    used |= {node.arg for node in ast.walk(function.node) if isinstance(node, ast.arg)}
+    used = {node.id for node in all_nodes(function.node) if isinstance(node, ast.Name)}
+    used |= {node.arg for node in all_nodes(function.node) if isinstance(node, ast.arg)}
     name, number = wish, 1
     while name in used:
         number += 1

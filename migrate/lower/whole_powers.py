@@ -10,6 +10,7 @@ from migrate.lower.function import CompiledFunction
 from migrate.lower.kinds import bound_values, is_whole
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import Known, options_of
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Piece
 
 _CHEAP = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript)
@@ -83,10 +84,10 @@ def _counts(value: ast.expr | None, name: str, function: CompiledFunction) -> bo
         return isinstance(value, ast.Constant)
     return any(
         isinstance(node, ast.For | ast.comprehension)
-        and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.target))
+        and any(isinstance(n, ast.Name) and n.id == name for n in all_nodes(node.target))
         and isinstance(node.iter, ast.Call)
         and getattr(node.iter.func, "id", "") in ("range", "enumerate")
-        for node in ast.walk(function.node)
+        for node in all_nodes(function.node)
     )
 
 

@@ -17,6 +17,7 @@ from migrate.resolve.interpreter import Interpreter
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules
 from migrate.resolve.values import UNKNOWN, ProjectClass, Value
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.table import Table
 from migrate.table.helper_pieces import HelperIndex
@@ -85,7 +86,7 @@ class Context:
                 inner
                 for name, node in definitions(self.tree)
                 if name in sure
-                for inner in ast.walk(node)
+                for inner in all_nodes(node)
                 if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
             )
         return function in self._compiled_nodes

@@ -11,6 +11,7 @@ from migrate.flow.parameter_use import runs_forward
 from migrate.pipeline.context import Context
 from migrate.plan.training_step import Plans, TrainingStep
 from migrate.syntax.access import stored_names
+from migrate.syntax.ast_index import all_nodes
 
 _WIDTH = 72
 
@@ -19,9 +20,9 @@ def explain_plans(plans: Plans, context: Context) -> str:
     """All steps of a file, in the order of their backward passes; empty if there are none."""
     steps = sorted(plans.steps, key=lambda step: step.backward.statement.lineno)
     parts = [_explain(step, plans, context) for step in steps]
-    if plans.taped:
-        taped = [(step, kind) for kind, step, _ in plans.roles.values() if kind == "taped"]
-        lines = sorted({step.backward.statement.lineno for step, _ in taped})
+    if plans.tape:
+        tape = [(step, kind) for kind, step, _ in plans.roles.values() if kind == "tape"]
+        lines = sorted({step.backward.statement.lineno for step, _ in tape})
         parts += [
             f"line {line}: gradients are recorded while the program runs (helpers.backward): the "
             "step cannot be written as a function; see the finding there\n"
@@ -66,8 +67,8 @@ def _statements(step: TrainingStep, context: Context) -> list[str]:
         else:
             reason = "starts what the step adds up, or binds again what it has read"
         found.append(f"{_line(statement)}: {reason}")
-        bound |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} - reads(statement)
-        bound |= stored_names(ast.walk(statement))
+        bound |= {n.id for n in all_nodes(statement) if isinstance(n, ast.Name)} - reads(statement)
+        bound |= stored_names(all_nodes(statement))
     return found or ["the loss alone"]
 
 

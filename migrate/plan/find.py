@@ -12,6 +12,7 @@ from migrate.flow.names import binds
 from migrate.pipeline.context import Context
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN, Instance, Value, options_of
+from migrate.syntax.ast_index import all_nodes
 
 CLIPS = {
     "torch.nn.utils.clip_grad_norm_": "clip_norm",
@@ -183,7 +184,7 @@ def _leave_loops_over_optimizers(found: Calls, body: list[ast.stmt]) -> None:
         if not one.scaler
         and isinstance(loop := innermost_loop(body, one.statement), ast.For)
         and one.name.partition(".")[0].partition("[")[0] in binds(loop.target)
-        and not any(b.statement in set(ast.walk(loop)) for b in found.backwards)
+        and not any(b.statement in set(all_nodes(loop)) for b in found.backwards)
     }
     found.loops_over_optimizers = any(one.statement in passing for one in found.steps)
     found.steps = [one for one in found.steps if one.statement not in passing]

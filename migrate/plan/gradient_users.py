@@ -18,7 +18,7 @@ from migrate.pipeline.context import Context
 from migrate.plan.find import CLIPS, CLOSURE_STEP, Backward, Calls
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, child_nodes, nodes_of
 
 
 def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) -> bool:
@@ -100,7 +100,7 @@ def overrides_step(cls: ast.ClassDef, context: Context) -> bool:
 
 def trained_in(parts: Sequence[ast.AST], context: Context) -> str:
     """The parameters of the models that run here, for want of an optimizer; empty if none."""
-    nodes = [node for part in parts for node in ast.walk(part)]
+    nodes = [node for part in parts for node in all_nodes(part)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     short_lived = {
         name for node in nodes if isinstance(node, ast.comprehension) for name in binds(node.target)
@@ -172,7 +172,7 @@ def _holders(statements: list[ast.stmt], models: set[str], context: Context) -> 
             isinstance(node, ast.Call)
             and _mentions(holders, _arguments(node))
             and not _keeps_nothing(node, context)
-            for node in ast.walk(statement.value)
+            for node in all_nodes(statement.value)
         ):
             holders |= binds(statement)
     return holders
@@ -187,14 +187,14 @@ def _from_outside(statement: ast.stmt) -> set[str]:
     """What a function or a class takes from around it."""
     if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return set()
-    own = {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
+    own = {node.arg for node in all_nodes(statement) if isinstance(node, ast.arg)}
     return reads(statement) - own - binds(statement)
 
 
 def _looks_into(statement: ast.stmt, holders: set[str]) -> bool:
     """A holder is handed to a function, returned, stored or has a method called."""
-    own = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.stmt)]
-    inner = [node for part in own for node in ast.walk(part)]
+    own = [part for part in child_nodes(statement) if not isinstance(part, ast.stmt)]
+    inner = [node for part in own for node in all_nodes(part)]
     calls = [node for node in inner if isinstance(node, ast.Call)]
     if any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in inner):
         return True
@@ -223,7 +223,7 @@ def _named_whole(part: ast.AST) -> Iterator[ast.Name]:
         for argument in _arguments(part):
             yield from _named_whole(argument)
     elif not isinstance(part, ast.Attribute):
-        for child in ast.iter_child_nodes(part):
+        for child in child_nodes(part):
             yield from _named_whole(child)
 
 
@@ -240,5 +240,7 @@ def _is_harmless(function: ast.expr) -> bool:
 
 def _mentions(names: set[str], parts: Sequence[ast.AST]) -> bool:
     return any(
-        isinstance(node, ast.Name) and node.id in names for part in parts for node in ast.walk(part)
+        isinstance(node, ast.Name) and node.id in names
+        for part in parts
+        for node in all_nodes(part)
     )

@@ -22,6 +22,7 @@ from migrate.plan.input_place import not_in_reach, place_of_gradients
 from migrate.plan.interface import is_code, names_called
 from migrate.plan.slice import leaves
 from migrate.resolve.values import ListOf, Value, options_of
+from migrate.syntax.ast_index import all_nodes
 
 GRAD = "torch.autograd.grad"
 _IGNORED = frozenset({"retain_graph", "only_inputs"})
@@ -202,7 +203,7 @@ def _region(
 def _read_outside(region: list[ast.stmt], call: ast.Call, flow: FunctionFlow) -> list[str]:
     """Names bound in the region whose values are read elsewhere, the call itself left out."""
     inside = points_in(flow, region)
-    own = {n for i in inside for n in flow.cfg.points[i].reads} | set(ast.walk(call))
+    own = {n for i in inside for n in flow.cfg.points[i].reads} | set(all_nodes(call))
     found: dict[str, None] = {}
     for index in inside:
         for definition in flow.cfg.points[index].definitions:
@@ -221,7 +222,7 @@ def _others(
 ) -> list[str]:
     """Values from around that the function computes with: compiled, they must be handed in."""
     parts: list[ast.AST] = [*region, *ends]
-    nodes = [node for part in parts for node in ast.walk(part)]
+    nodes = [node for part in parts for node in all_nodes(part)]
     code = {n.id for n in nodes if isinstance(n, ast.Name) and is_code(n, context)}
     rest = names_called(parts) | code | set(inputs) | {"self", "cls"}
     bound = {name for one in region for name in binds(one)}

@@ -29,6 +29,7 @@ from migrate.resolve.values import (
     options_of,
 )
 from migrate.syntax.access import is_store
+from migrate.syntax.ast_index import all_nodes
 
 _CODE = (External, ProjectClass, ProjectFunction, ProjectModule)
 
@@ -60,7 +61,7 @@ class Interface:
         return any(
             isinstance(node, ast.Name) and node.id == name and is_code(node, self.context)
             for part in (*self.region, self.backward.loss)
-            for node in ast.walk(part)
+            for node in all_nodes(part)
         )
 
     def parameters(self, code: set[str], loop: Loop | None) -> list[str]:
@@ -88,7 +89,7 @@ class Interface:
 
     def _deleted(self) -> set[str]:
         """`del out, loss` behind the step, or between, wants them there."""
-        inside = {node for statement in self.region for node in ast.walk(statement)}
+        inside = {node for statement in self.region for node in all_nodes(statement)}
         return {
             target.id
             for _, statement in statements_below(self.home.body)
@@ -127,7 +128,7 @@ class Interface:
 
 
 def _bound_in_order(flow: FunctionFlow, region: Sequence[ast.stmt]) -> list[str]:
-    inner = [node for statement in region for node in ast.walk(statement)]
+    inner = [node for statement in region for node in all_nodes(statement)]
     points = [p for node in inner for p in flow.cfg.points_of(node)]
     points.sort(key=lambda point: point.index)
     return list(dict.fromkeys(d.name for point in points for d in point.definitions))
@@ -144,7 +145,7 @@ def names_called(parts: list[ast.AST]) -> set[str]:
     return {
         node.func.id
         for part in parts
-        for node in ast.walk(part)
+        for node in all_nodes(part)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
 
@@ -158,7 +159,7 @@ def data_arguments(
     names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     code: set[str] = set()
     for statement in region:
-        for node in ast.walk(statement):
+        for node in all_nodes(statement):
             head = node.func if isinstance(node, ast.Call) else None
             while isinstance(head, ast.Attribute):
                 head = head.value
@@ -171,7 +172,7 @@ def changed_in_part(region: list[ast.stmt], parameters: list[str], context: Cont
     """Tensors from outside of which the region assigns to items: `outputs[i] = y`."""
     found: dict[str, None] = {}
     for statement in region:
-        for node in ast.walk(statement):
+        for node in all_nodes(statement):
             root = node.value if isinstance(node, ast.Subscript) else None
             if (
                 isinstance(root, ast.Name)
@@ -271,7 +272,7 @@ def _changed_in_place(flow: FunctionFlow, statement: ast.stmt) -> set[str]:
     """`x[i] = v`, `x.add_(v)`; `x += v`, which is in place in Graph mode."""
     augmented = {
         node.target.id
-        for node in ast.walk(statement)
+        for node in all_nodes(statement)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
     }
     return flow.names.mutates(statement) - binds(statement) | augmented

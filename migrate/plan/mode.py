@@ -13,6 +13,7 @@ from migrate.flow.models import models_called, runs_models, short_lived_names, w
 from migrate.flow.project_flags import depends_on_mode, sets_mode_when_built
 from migrate.pipeline.context import Context
 from migrate.plan.mode_reads import reads_mode
+from migrate.syntax.ast_index import all_nodes
 
 
 @dataclass(slots=True)
@@ -44,7 +45,7 @@ def plan_modes(
     switches = Switches()
     flow = context.flow
     depends = depends_on_mode(flow.modules.project)
-    inside = {n for cls in context.module_classes.values() for n in ast.walk(cls.node)}
+    inside = {n for cls in context.module_classes.values() for n in all_nodes(cls.node)}
     for home in homes:
         if home in inside or not (depends or home in training):
             continue

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from migrate.flow.gradient_reads import gradient_reads
 from migrate.plan.find import Backward, Calls, StepCall
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 
 def trained_models(tree: ast.Module) -> dict[str, set[str]]:
@@ -39,7 +39,7 @@ def _models_given(value: ast.expr) -> set[str] | None:
     if not isinstance(value, ast.Call) or not (value.args or value.keywords):
         return None
     given = value.args[0] if value.args else value.keywords[0].value
-    calls = [n for n in ast.walk(given) if isinstance(n, ast.Call)]
+    calls = [n for n in all_nodes(given) if isinstance(n, ast.Call)]
     listed = [
         n.func.value
         for n in calls
@@ -98,7 +98,7 @@ def may_reach(name: str, parts: Sequence[ast.AST], models: dict[str, set[str]]) 
         return True
     read = {one for part in parts for one in gradient_reads(part)}
     texts = {
-        ast.unparse(n) for part in parts for n in ast.walk(part) if isinstance(n, ast.Attribute)
+        ast.unparse(n) for part in parts for n in all_nodes(part) if isinstance(n, ast.Attribute)
     }
     return any(
         model.partition(".")[0] in read if model.isidentifier() else model in texts

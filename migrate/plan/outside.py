@@ -14,13 +14,14 @@ from migrate.flow.gradient import BY_LAYER
 from migrate.flow.gradient_reads import attributes_with_gradient, reads_with_gradient
 from migrate.pipeline.context import Context
 from migrate.resolve.values import Instance, ProjectClass, options_of
+from migrate.syntax.ast_index import all_nodes
 
 
 def computed_outside(
     parts: Sequence[ast.AST], region: Sequence[ast.stmt], flow: FunctionFlow, context: Context
 ) -> str:
     """What the parts read with its gradient, though a layer outside of the region computed it."""
-    inside = {node for statement in region for node in ast.walk(statement)}
+    inside = {node for statement in region for node in all_nodes(statement)}
     names = [name for part in parts for name in reads_with_gradient(part)]
     found = next((name.id for name in names if _is_passed(name, flow, context)), "")
     held = [node for part in parts for node in attributes_with_gradient(part)]

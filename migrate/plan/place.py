@@ -11,6 +11,7 @@ from migrate.flow.names import binds, reads
 from migrate.plan.find import Backward, Calls, StepCall
 from migrate.plan.optimizers import clips_all
 from migrate.plan.training_step import Plans, Role, TrainingStep
+from migrate.syntax.ast_index import all_nodes
 
 
 def step_loop(home: Home, backward: Backward, code: set[str]) -> Loop | None:
@@ -142,7 +143,7 @@ def _is_near(one: StepCall, step: TrainingStep, plans: Plans) -> bool:
     if step.near is None:
         earlier = plans.roles.get(one.statement)
         return earlier is None or earlier.step.near is None
-    return one.statement in set(ast.walk(step.near))
+    return one.statement in set(all_nodes(step.near))
 
 
 # Names -------------------------------------------------------------------------------------------

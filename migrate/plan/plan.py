@@ -35,10 +35,10 @@ from migrate.plan.place import (
 )
 from migrate.plan.recorded import asks_tensors, flag_record, leaves_apart
 from migrate.plan.slice import Slicer, around, leaves
-from migrate.plan.tape_fallback import plan_taped
+from migrate.plan.tape_fallback import plan_with_tape
 from migrate.plan.tensor_gradients import plan_tensor_gradients
 from migrate.plan.training_step import Plans, TrainingStep
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 
 def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
@@ -71,7 +71,7 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     if recorded is not None and not refused:
         flag_record(recorded, context)
     calls_of = {home: find_calls(home, context) for home in homes}
-    return _taped(calls_of, refused, plans.switches, context)
+    return _tape(calls_of, refused, plans.switches, context)
 
 
 def _has_gradients(tree: ast.Module, context: Context) -> bool:
@@ -124,16 +124,16 @@ def _note_others(calls: Calls, models: dict[str, set[str]], context: Context) ->
         backward.others = tuple(name for name in found if name != backward.optimizer)
 
 
-def _taped(
+def _tape(
     calls_of: dict[Home, Calls],
     refused: dict[ast.stmt, Refusal],
     switches: Switches,
     context: Context,
 ) -> Plans:
     """One step that is no function makes the whole file take its gradients from a record."""
-    plans = Plans(taped=True, accumulates=True, on_parameters=True, switches=switches)
+    plans = Plans(tape=True, accumulates=True, on_parameters=True, switches=switches)
     for home, calls in calls_of.items():
-        step = plan_taped(plans, calls, refused, context)
+        step = plan_with_tape(plans, calls, refused, context)
         # There is no forward function in front of which a model could be switched.
         switches.all_cells |= step is not None and bool(switches.of_home.get(home))
     return plans
@@ -337,14 +337,14 @@ class StepPlanner:
         )
 
     def _running(self, region: list[ast.stmt]) -> list[str]:
-        nodes = [n for part in (*region, self.backward.bare) for n in ast.walk(part)]
+        nodes = [n for part in (*region, self.backward.bare) for n in all_nodes(part)]
         calls = [node for node in nodes if isinstance(node, ast.Call)]
         return models_called(calls, self.context.flow)
 
     def _versions(self, region: list[ast.stmt], deferred: list[ast.stmt]) -> Versions:
         if not region:
             return Versions()
-        names = {n.id for s in self.home.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+        names = {n.id for s in self.home.body for n in all_nodes(s) if isinstance(n, ast.Name)}
         rest = self.block[self.block.index(region[0]) :]
         return find_versions(self.flow, rest, region, deferred, names | self.taken)
 

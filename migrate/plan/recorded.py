@@ -17,7 +17,7 @@ from migrate.plan.input_gradients import GRAD, InputGradients
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import ListOf, is_tensor, options_of
 from migrate.syntax.access import is_read
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _TENSOR = "torch.Tensor"
 _WORDS = ("requires_grad", "is_leaf", "register_hook")
@@ -26,7 +26,7 @@ _WORDS = ("requires_grad", "is_leaf", "register_hook")
 def asks_tensors(tree: ast.Module, context: Context, plans: list[InputGradients]) -> ast.AST | None:
     """Where the file asks plain tensors for gradients beyond what is planned."""
     planned = {node for plan in plans for node in plan.reads}
-    dropped = {n for plan in plans for s in plan.dropped for n in ast.walk(s)}
+    dropped = {n for plan in plans for s in plan.dropped for n in all_nodes(s)}
     for node in nodes_of(tree, ast.Attribute):
         if node in planned or node in dropped or not is_read(node):
             continue
@@ -56,7 +56,7 @@ def flag_record(node: ast.AST, context: Context) -> None:
 
 def _asked_elsewhere(tree: ast.Module, context: Context) -> ast.AST | None:
     """`y.requires_grad`, a hook, outside of networks, whose forward may be compiled."""
-    inside = {node for cls in context.module_classes.values() for node in ast.walk(cls.node)}
+    inside = {node for cls in context.module_classes.values() for node in all_nodes(cls.node)}
     asked = (
         node
         for node in nodes_of(tree, ast.Attribute)
@@ -74,7 +74,7 @@ def _asked_elsewhere(tree: ast.Module, context: Context) -> ast.AST | None:
 def _given_to_optimizers(tree: ast.Module, context: Context) -> ast.AST | None:
     """`optim.Adam([z])` of a plain tensor, which no step's function could take from it."""
     for call in _optimizers(tree, context):
-        for node in (inner for part in _arguments(call) for inner in ast.walk(part)):
+        for node in (inner for part in _arguments(call) for inner in all_nodes(part)):
             if isinstance(node, ast.Name | ast.Attribute | ast.Call):
                 options = options_of(context.type(node))
                 kinds = [k.item if isinstance(k, ListOf) else k for k in options]
@@ -140,7 +140,7 @@ def _optimizers(tree: ast.Module, context: Context) -> Iterator[ast.Call]:
 
 
 def _names(call: ast.Call) -> set[str]:
-    return {node.id for node in ast.walk(call) if isinstance(node, ast.Name)}
+    return {node.id for node in all_nodes(call) if isinstance(node, ast.Name)}
 
 
 def _is_leaf(value: ast.expr) -> bool:

@@ -17,6 +17,7 @@ from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN
+from migrate.syntax.ast_index import all_nodes, child_nodes
 
 
 def around(body: list[ast.stmt], backward: Backward) -> tuple[list[ast.stmt], int, ast.If | None]:
@@ -67,7 +68,7 @@ class Slicer:
         called = [
             node.func.id
             for part in [*(block[i] for i in chain), self.backward.bare]
-            for node in ast.walk(part)
+            for node in all_nodes(part)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and self.context.type(node.func) is UNKNOWN
@@ -125,7 +126,7 @@ class Slicer:
         """Names of networks: what builds them is no part of a step."""
         return {
             inner.id
-            for inner in ast.walk(node)
+            for inner in all_nodes(node)
             if isinstance(inner, ast.Name) and is_module_value(self.context.type(inner))
         }
 
@@ -248,7 +249,7 @@ def _deleted(statement: ast.stmt) -> set[str]:
 def _prints(statement: ast.stmt) -> bool:
     return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-        for node in ast.walk(statement)
+        for node in all_nodes(statement)
     )
 
 
@@ -261,4 +262,4 @@ def leaves(statement: ast.AST, in_loop: bool = False) -> bool:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
         return False
     inside = in_loop or isinstance(statement, ast.For | ast.AsyncFor | ast.While)
-    return any(leaves(child, inside) for child in ast.iter_child_nodes(statement))
+    return any(leaves(child, inside) for child in child_nodes(statement))

@@ -9,7 +9,7 @@ import ast
 import re
 
 from migrate.pipeline import becomes, declare
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _STEP_WITH = re.compile(r"\.step\(\s*(closure\s*=\s*)?[A-Za-z_]\w*\s*\)")
 _MANY_TIMES = "LBFGS"
@@ -103,7 +103,7 @@ def _is_closure(function: ast.FunctionDef) -> bool:
     """Takes nothing and goes backward."""
     nothing = not (function.args.args or function.args.posonlyargs or function.args.kwonlyargs)
     return nothing and any(
-        isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(function)
+        isinstance(node, ast.Attribute) and node.attr == "backward" for node in all_nodes(function)
     )
 
 

@@ -17,7 +17,7 @@ from migrate.plan.place import own_step, own_unscale
 from migrate.plan.training_step import Plans, Role, TrainingStep
 
 
-def plan_taped(
+def plan_with_tape(
     plans: Plans, calls: Calls, refused: dict[ast.stmt, Refusal], context: Context
 ) -> TrainingStep | None:
     """Give each call of a body with training steps its role; None if it has no backward pass."""
@@ -25,7 +25,7 @@ def plan_taped(
     for backward in calls.backwards:
         step = _step(backward, context)
         first = first or step
-        plans.note(backward.statement, backward.call, Role("taped", step))
+        plans.note(backward.statement, backward.call, Role("tape", step))
         if backward.scaler and isinstance(backward.loss, ast.Call):
             plans.handled.add(backward.loss)
         refusal = refused.get(backward.statement)

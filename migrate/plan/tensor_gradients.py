@@ -24,7 +24,7 @@ from migrate.plan.input_gradients import (
 )
 from migrate.project import Project, ReadProblem
 from migrate.syntax.access import is_read
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, child_nodes, nodes_of
 
 
 def plan_tensor_gradients(
@@ -154,16 +154,16 @@ def _of_backward(
 def _reads_of_parameters(home: Home, context: Context) -> bool:
     """`model.weight.grad` beside `x.grad`: one backward pass gives both."""
     inside = [home] if not isinstance(home, ast.Module) else home.body
-    return any(is_gradient(node, context) for part in inside for node in ast.walk(part))
+    return any(is_gradient(node, context) for part in inside for node in all_nodes(part))
 
 
 def _gradients_read(home: Home, context: Context) -> list[ast.Attribute]:
     return [
         node
         for _, statement in statements_below(home.body)
-        for part in ast.iter_child_nodes(statement)
+        for part in child_nodes(statement)
         if not isinstance(part, ast.stmt)
-        for node in ast.walk(part)
+        for node in all_nodes(part)
         if isinstance(node, ast.Attribute)
         and node.attr == "grad"
         and is_read(node)

@@ -68,7 +68,7 @@ class Plans:
     gradients: list[InputGradients] = field(default_factory=list)  # of plain tensors
     models: dict[str, set[str]] = field(default_factory=dict)  # optimizer -> what it trains
     accumulates: bool = False  # some step lets gradients add up
-    taped: bool = False  # gradients are recorded while the program runs
+    tape: bool = False  # gradients are recorded while the program runs
     on_parameters: bool = False  # gradients are stored at the parameters, as torch does
     switches: Switches = field(default_factory=Switches)  # to training mode
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from migrate.project import ReadProblem, SourceFile
+from migrate.syntax.ast_index import forget_index
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -18,7 +19,12 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def evict_bodies(tree: ast.Module) -> int:
     """Take the bodies out; gives the number of lines they had. An empty body marks the loss."""
     lines = 0
+    forget_index(tree)
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef):
+            forget_index(statement)
     for function in _functions(tree.body):
+        forget_index(function)
         if function.body:
             lines += (function.end_lineno or 0) - function.body[0].lineno + 1
             function.body = []
@@ -34,6 +40,7 @@ def restore(function: Function, source: SourceFile) -> int:
         found = next(_functions(ast.parse(head + "\n".join(lines)).body), None)
     except (ReadProblem, SyntaxError, ValueError):
         found = None
+    forget_index(function)
     function.body = (
         found.body if found is not None and found.name == function.name else [ast.Pass()]
     )

@@ -20,6 +20,7 @@ from migrate.resolve.values import (
     Value,
     external,
 )
+from migrate.syntax.ast_index import forget_index
 from migrate.syntax.helper_import import is_ported
 from migrate.syntax.import_planner import HELPER_MODULE
 
@@ -182,6 +183,7 @@ class Modules:
         assert not isinstance(node, ast.Lambda)
         if not node.body:
             restore(node, function.module.source)
+            forget_index(function.module.tree)
         return node.body
 
 

@@ -6,10 +6,10 @@ import ast
 from functools import cache
 from typing import Any
 
-_KEPT = "_every_node"
+_NODES = "_all_nodes"
 _CHOSEN = "_chosen_nodes"
 _PARENTS = "_parents"
-_WORTH_KEEPING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_INDEXED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "kind", "type_comment", "level", "module"})
 
 
@@ -18,19 +18,19 @@ def all_nodes(tree: ast.AST) -> list[Any]:
 
     The tree must not change any more.
     """
-    kept: list[Any] | None = getattr(tree, _KEPT, None)
-    if kept is None:
-        kept = [tree]
-        for node in kept:  # grows while it is read
+    found: list[Any] | None = getattr(tree, _NODES, None)
+    if found is None:
+        found = [tree]
+        for node in found:  # grows while it is read
             for name in _fields(node.__class__):
                 value = getattr(node, name, None)
                 if value.__class__ is list:
-                    kept += [item for item in value if isinstance(item, ast.AST)]
+                    found += [item for item in value if isinstance(item, ast.AST)]
                 elif isinstance(value, ast.AST):
-                    kept.append(value)
-        if isinstance(tree, _WORTH_KEEPING):
-            setattr(tree, _KEPT, kept)
-    return kept
+                    found.append(value)
+        if isinstance(tree, _INDEXED):
+            setattr(tree, _NODES, found)
+    return found
 
 
 def nodes_of(tree: ast.Module | ast.ClassDef, *kinds: type[ast.AST]) -> list[Any]:
@@ -60,9 +60,28 @@ def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
     """The node that each node of the file is a child of."""
     found: dict[ast.AST, ast.AST] | None = getattr(tree, _PARENTS, None)
     if found is None:
-        found = {child: node for node in all_nodes(tree) for child in ast.iter_child_nodes(node)}
+        found = {child: node for node in all_nodes(tree) for child in child_nodes(node)}
         setattr(tree, _PARENTS, found)
     return found
+
+
+def child_nodes(node: Any) -> list[Any]:
+    """What ast.iter_child_nodes gives, without contexts and operators."""
+    found: list[Any] = []
+    for name in _fields(node.__class__):
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def forget_index(node: ast.AST) -> None:
+    """The tree below changes: what was indexed of it does not hold any more."""
+    for name in (_NODES, _CHOSEN, _PARENTS):
+        if hasattr(node, name):
+            delattr(node, name)
 
 
 @cache

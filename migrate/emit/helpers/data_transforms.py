@@ -7,7 +7,7 @@ from mindspore import Tensor
 from mindspore.dataset import vision
 from PIL import Image, ImageEnhance, ImageOps
 
-from migrate.emit.helpers.homes import of_helpers
+from migrate.emit.helpers.helper_origin import of_helpers
 
 
 class Compose:

@@ -6,7 +6,7 @@ MindSpore's own. Both stand for the same class of torch.
 
 from mindspore import nn
 
-from migrate.emit.helpers.homes import of_helpers
+from migrate.emit.helpers.helper_origin import of_helpers
 
 _TORCH_NAMES = {
     "BiDense": "Bilinear",

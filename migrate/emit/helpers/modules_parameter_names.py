@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 from mindspore import nn
 
-from migrate.emit.helpers.homes import uses
+from migrate.emit.helpers.helper_origin import uses
 
 _RUNNING = (
     "moving_mean",

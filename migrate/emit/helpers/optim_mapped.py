@@ -6,7 +6,7 @@ import mindspore
 from mindspore import Parameter, ParameterTuple, Tensor, ops
 from mindspore.experimental import optim
 
-from migrate.emit.helpers.homes import uses
+from migrate.emit.helpers.helper_origin import uses
 from migrate.emit.helpers.train_leaves import as_parameter, from_tensors, to_tensors
 from migrate.emit.helpers.train_reach import apply_to_reached, with_zeros
 

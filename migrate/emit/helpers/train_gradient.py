@@ -9,7 +9,7 @@ import mindspore
 from mindspore import nn, ops
 from mindspore.common.recompute import _pynative_executor
 
-from migrate.emit.helpers.homes import of_helpers, uses
+from migrate.emit.helpers.helper_origin import of_helpers, uses
 from migrate.emit.helpers.train_reach import (
     apply_to_reached,
     mark_missing,

@@ -6,7 +6,7 @@ import mindspore
 import numpy as np
 from mindspore import ops
 
-from migrate.emit.helpers.homes import uses
+from migrate.emit.helpers.helper_origin import uses
 from migrate.emit.helpers.train_gradient import update
 from migrate.emit.helpers.train_leaves import gradients_at_tensors
 from migrate.emit.helpers.train_reach import mark_missing, with_zeros

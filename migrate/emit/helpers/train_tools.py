@@ -6,7 +6,7 @@ import mindspore
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
-from migrate.emit.helpers.homes import uses
+from migrate.emit.helpers.helper_origin import uses
 from migrate.emit.helpers.modules_parameter_names import answers_itself, own_state, torch_names
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
+from migrate.syntax.access import is_read
 from migrate.syntax.helper_import import helper_alias
 from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 
@@ -124,7 +125,7 @@ class _Walk(ast.NodeVisitor):
         if name:
             self.found.values.add(name)
             return
-        if isinstance(node.ctx, ast.Load):
+        if is_read(node):
             self.found.words[node.attr] += 1
         else:
             self.found.stored[node.attr] += 1

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import cache
 
 from migrate.emit.lean.callers import Callers
+from migrate.syntax.access import is_read
 
 # What a default may be, to stand wherever its parameter is read.
 _LITERALS = (bool, int, float, str, type(None))
@@ -98,7 +99,7 @@ def _kept_back(function: ast.FunctionDef) -> set[str]:
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and node.id == "locals":
             return set(defaults(function))
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Name) and not is_read(node):
             kept.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
             inner = node.args

@@ -12,6 +12,7 @@ import libcst as cst
 import libcst.matchers as m
 
 from migrate.emit.lean.fold import UNKNOWN, Folder, decided, is_pure, value_of
+from migrate.syntax.access import is_read
 from migrate.syntax.walk import transform_lazily
 
 _WIDTH = 100
@@ -264,9 +265,7 @@ def _constant_locals(function: ast.FunctionDef) -> dict[str, object]:
     """Locals that are set once, to a constant, before all that reads them."""
     found: dict[str, object] = {}
     stored = Counter(
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not is_read(node)
     )
     taken: set[str] = set()
     for node in ast.walk(function):

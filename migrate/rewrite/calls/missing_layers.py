@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.syntax.ast_index import all_nodes
+
 _ADDING = ("append", "insert")
 
 
@@ -27,7 +29,7 @@ def is_given_none(variable: str, around: ast.AST | None) -> bool:
         and bool(node.args)
         and ast.unparse(node.func.value) == variable
         and may_be_none(node.args[-1], around)
-        for node in ast.walk(around)
+        for node in all_nodes(around)
     )
 
 
@@ -51,7 +53,7 @@ def may_be_none(node: ast.expr, around: ast.AST | None, depth: int = 0) -> bool:
 def _given(name: str, around: ast.AST) -> list[ast.expr]:
     """What a variable is given, side by side too: `a, b = None, None`."""
     values: list[ast.expr] = []
-    for node in ast.walk(around):
+    for node in all_nodes(around):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             assert isinstance(node, ast.Assign)
             if isinstance(target, ast.Name) and target.id == name:
@@ -65,8 +67,8 @@ def _given(name: str, around: ast.AST) -> list[ast.expr]:
 def _results(name: str, around: ast.AST) -> list[ast.expr]:
     """What a function that is defined here gives back."""
     results = [value.body for value in _given(name, around) if isinstance(value, ast.Lambda)]
-    for node in ast.walk(around):
+    for node in all_nodes(around):
         if isinstance(node, ast.FunctionDef) and node.name == name:
-            returns = [inner for inner in ast.walk(node) if isinstance(inner, ast.Return)]
+            returns = [inner for inner in all_nodes(node) if isinstance(inner, ast.Return)]
             results += [inner.value or ast.Constant(None) for inner in returns]
     return results

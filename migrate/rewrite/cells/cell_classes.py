@@ -179,9 +179,9 @@ class CellClasses(NodePass):
             or not self.is_compiled(self.function)
         ):
             return False
-        for statement in ast.walk(self.function or ast.Module([], [])):
+        for statement in all_nodes(self.function or ast.Module([], [])):
             if isinstance(statement, ast.Assign | ast.AugAssign | ast.Return | ast.Expr):
-                inside = list(ast.walk(statement))
+                inside = list(all_nodes(statement))
                 if call in inside:
                     return statement.value is not call and not any(
                         isinstance(node, ast.IfExp | ast.BoolOp) for node in inside
@@ -294,8 +294,8 @@ class CellClasses(NodePass):
     def _name_for_lambda(self, wish: str) -> str:
         """A name that the function does not use yet."""
         around = self.function
-        taken = {n.id for n in ast.walk(around) if isinstance(n, ast.Name)} if around else set()
-        taken |= {n.arg for n in ast.walk(around) if isinstance(n, ast.arg)} if around else set()
+        taken = {n.id for n in all_nodes(around) if isinstance(n, ast.Name)} if around else set()
+        taken |= {n.arg for n in all_nodes(around) if isinstance(n, ast.arg)} if around else set()
         name = wish
         while name in taken or name in self._hoisted_names:
             name += "_"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from migrate.pipeline.context import Context
 from migrate.syntax.access import is_read
+from migrate.syntax.ast_index import all_nodes
 
 FUNCTION = "torch.autograd.Function"
 _RANDOM = re.compile(r"rand|bernoulli|normal|uniform|dropout|multinomial|exponential|poisson")
@@ -56,7 +57,7 @@ def custom_gradient(cls: ast.ClassDef, context: Context) -> CustomGradient:
         contexts=(forward.args.args[0].arg, backward.args.args[0].arg),
     )
     plan.taken = {
-        node.id for m in (forward, backward) for node in ast.walk(m) if isinstance(node, ast.Name)
+        node.id for m in (forward, backward) for node in all_nodes(m) if isinstance(node, ast.Name)
     }
     values = _kept_values(forward, plan)
     plan.kept = _read_in_backward(backward, plan, values)
@@ -65,7 +66,7 @@ def custom_gradient(cls: ast.ClassDef, context: Context) -> CustomGradient:
         node.id
         for kept in plan.kept
         for value in values[kept]
-        for node in ast.walk(value)
+        for node in all_nodes(value)
         if isinstance(node, ast.Name)
     }
     plan.again = bool(names & _unsteady(forward, plan))
@@ -87,7 +88,7 @@ def _check_signature(method: ast.FunctionDef, context: Context) -> None:
         raise NotPlain(f"{method.name} is not static")
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
         raise NotPlain(f"{method.name} takes any number of arguments")
-    for node in ast.walk(method):
+    for node in all_nodes(method):
         if isinstance(node, ast.FunctionDef | ast.Yield | ast.Await) and node is not method:
             raise NotPlain(f"{method.name} holds another function")
 
@@ -122,7 +123,7 @@ def _kept_values(forward: ast.FunctionDef, plan: CustomGradient) -> dict[str, li
         if kept:
             values[kept] = new
         understood.add(place)
-    for node in ast.walk(forward):
+    for node in all_nodes(forward):
         if (
             isinstance(node, ast.Attribute)
             and getattr(node.value, "id", "") == name
@@ -135,7 +136,7 @@ def _kept_values(forward: ast.FunctionDef, plan: CustomGradient) -> dict[str, li
 
 
 def _check_all_understood(method: ast.FunctionDef, name: str, understood: set[ast.AST]) -> None:
-    for node in ast.walk(method):
+    for node in all_nodes(method):
         if isinstance(node, ast.Name) and node.id == name and node not in understood:
             raise NotPlain(f"{method.name} uses {name} in another way (line {node.lineno})")
 
@@ -144,7 +145,7 @@ def _read_in_backward(
     backward: ast.FunctionDef, plan: CustomGradient, values: dict[str, list[ast.expr]]
 ) -> list[str]:
     name, understood, read = plan.contexts[1], set[ast.AST](), set[str]()
-    for node in ast.walk(backward):
+    for node in all_nodes(backward):
         if not isinstance(node, ast.Attribute) or getattr(node.value, "id", "") != name:
             continue
         attribute = "saved_tensors" if node.attr in _READ_BACK else node.attr
@@ -160,7 +161,7 @@ def _read_in_backward(
 def _check_returns(
     forward: ast.FunctionDef, backward: ast.FunctionDef, plan: CustomGradient
 ) -> None:
-    outputs = [node.value for node in ast.walk(forward) if isinstance(node, ast.Return)]
+    outputs = [node.value for node in all_nodes(forward) if isinstance(node, ast.Return)]
     if len(outputs) != 1 or not isinstance(forward.body[-1], ast.Return):
         raise NotPlain("forward returns in several places")
     wanted = len(outputs[0].elts) if isinstance(outputs[0], ast.Tuple) else 1
@@ -168,7 +169,7 @@ def _check_returns(
         raise NotPlain("backward takes another number of gradients than forward gives outputs")
     if isinstance(outputs[0], ast.Name):
         plan.output = outputs[0].id
-    for node in ast.walk(backward):
+    for node in all_nodes(backward):
         if not isinstance(node, ast.Return):
             continue
         given = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
@@ -185,11 +186,11 @@ def _check_returns(
 def _unsteady(forward: ast.FunctionDef, plan: CustomGradient) -> set[str]:
     """Names that bprop does not know, or not with the value that forward kept."""
     stored = Counter(
-        node.id for node in ast.walk(forward) if isinstance(node, ast.Name) and not is_read(node)
+        node.id for node in all_nodes(forward) if isinstance(node, ast.Name) and not is_read(node)
     )
     changed = {
         node.func.value.id
-        for node in ast.walk(forward)
+        for node in all_nodes(forward)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
@@ -200,7 +201,7 @@ def _unsteady(forward: ast.FunctionDef, plan: CustomGradient) -> set[str]:
 
 
 def _random_call(forward: ast.FunctionDef, context: Context) -> str:
-    for node in ast.walk(forward):
+    for node in all_nodes(forward):
         usage = context.usage(node)
         if usage is not None and _RANDOM.search(usage.api.rpartition(".")[2]):
             return usage.api

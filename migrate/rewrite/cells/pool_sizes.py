@@ -11,6 +11,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.resolve.values import Known, TupleOf, Value
 from migrate.syntax.access import is_store
+from migrate.syntax.ast_index import all_nodes
 from migrate.table.signature import Signature
 
 Shape = tuple[int, ...]
@@ -53,7 +54,7 @@ class _Reader:
     def _layers(self) -> dict[str, ast.expr]:
         """Attributes that are assigned once."""
         found: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(self.node):
+        for node in all_nodes(self.node):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
                 found.setdefault(node.targets[0].attr, []).append(node.value)
         return {name: values[0] for name, values in found.items() if len(values) == 1}
@@ -73,7 +74,7 @@ class _Reader:
         elif isinstance(statement, ast.Return) and statement.value is not None:
             self._shape(statement.value, known)
         else:
-            for node in ast.walk(statement):
+            for node in all_nodes(statement):
                 if isinstance(node, ast.Name) and is_store(node):
                     known[node.id] = None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate.pipeline.context import Context
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _CHECKPOINT = "torch.utils.checkpoint."
 
@@ -22,7 +22,7 @@ def checkpoint_guards(tree: ast.Module, context: Context) -> set[ast.AST]:
     found: set[ast.AST] = set()
     for node in nodes_of(tree, ast.If, ast.IfExp):
         if _recomputes(node, context):
-            parts = list(ast.walk(node.test))
+            parts = list(all_nodes(node.test))
             if any(isinstance(part, ast.Name) and part.id == "self" for part in parts):
                 found |= {p for p in parts if getattr(p, "attr", "") == "requires_grad"}
     return found

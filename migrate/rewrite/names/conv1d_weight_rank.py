@@ -11,7 +11,7 @@ import builtins
 
 from migrate.pipeline.context import Context
 from migrate.syntax.access import is_read, is_store
-from migrate.syntax.ast_index import nodes_of, parents_of
+from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 FLAT = ("torch.nn.Conv1d.weight", "torch.nn.ConvTranspose1d.weight")
 _HEIGHT = 2  # the axis that torch's weight has not
@@ -111,5 +111,5 @@ def _is_changed(name: str, tree: ast.Module) -> bool:
         isinstance(inner, ast.Name) and inner.id == name
         for node in nodes_of(tree, ast.Subscript, ast.Attribute)
         if not is_read(node) or getattr(node, "attr", "").endswith("_")
-        for inner in ast.walk(node)
+        for inner in all_nodes(node)
     )

@@ -14,6 +14,7 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare, same
 from migrate.rewrite.node_pass import NodePass
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.nodes import expression, keyword_argument
 from migrate.syntax.text import code
 
@@ -98,7 +99,7 @@ def _names_a_device(call: ast.Call) -> bool:
         isinstance(part, ast.Constant)
         and isinstance(part.value, str)
         and part.value.partition(":")[0] == "cuda"
-        for part in ast.walk(default)
+        for part in all_nodes(default)
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from migrate.pipeline.context import Context
 from migrate.resolve import Usage
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _CALLED = ("function", "class")
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
@@ -43,7 +43,7 @@ def _spelled(tree: ast.Module, owner: str, context: Context) -> tuple[str, ...]:
 
     Another name raises a KeyError where it is looked up.
     """
-    compared = {part for node in nodes_of(tree, ast.Compare) for part in ast.walk(node)}
+    compared = {part for node in nodes_of(tree, ast.Compare) for part in all_nodes(node)}
     texts = {
         node.value
         for node in nodes_of(tree, ast.Constant)
@@ -74,10 +74,10 @@ def _allowed(tree: ast.Module, call: ast.Call) -> tuple[str, ...]:
     for node in nodes_of(tree, ast.If, ast.IfExp, ast.FunctionDef, ast.AsyncFunctionDef):
         if (
             isinstance(node, ast.If)
-            and any(inner is call for part in node.body for inner in ast.walk(part))
-        ) or (isinstance(node, ast.IfExp) and any(inner is call for inner in ast.walk(node.body))):
+            and any(inner is call for part in node.body for inner in all_nodes(part))
+        ) or (isinstance(node, ast.IfExp) and any(inner is call for inner in all_nodes(node.body))):
             names = _names(node.test, key)
-        elif isinstance(node, _FUNCTIONS) and any(inner is call for inner in ast.walk(node)):
+        elif isinstance(node, _FUNCTIONS) and any(inner is call for inner in all_nodes(node)):
             asserted = [s for s in node.body if isinstance(s, ast.Assert)]
             before = [_names(s.test, key) for s in asserted if s.lineno < call.lineno]
             names = next(filter(None, before), ())

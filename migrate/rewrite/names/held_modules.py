@@ -12,7 +12,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.resolve.held_modules import modules_in
 from migrate.syntax.access import is_read, is_store
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import all_nodes, child_nodes
 
 TARGETS = {
     "torch": "mindspore",
@@ -115,4 +115,4 @@ class _Search:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    return list(ast.iter_child_nodes(node))
+    return list(child_nodes(node))

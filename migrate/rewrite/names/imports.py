@@ -167,7 +167,7 @@ class Imports(NodePass):
         body = list(updated.body)
         # What is recorded is this file's business: others that share the helpers may compile.
         starts = []
-        if self._steps.plans.taped:
+        if self._steps.plans.tape:
             makes = makes_optimizers(self.modules.project)
             starts = ["helpers.record" if makes else "helpers.start_recording"]
         starts += ["helpers.start_in_training_mode"] if self._steps.plans.switches.all_cells else []

@@ -14,6 +14,7 @@ from migrate.pipeline.refusal import Refusal
 from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.names.reference_forms import ReferenceForms
 from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.text import code
 
 
@@ -45,7 +46,7 @@ class QuotedAnnotations(NodePass):
         self._usages = {
             ast.unparse(part): usage
             for tree in self._quoted.values()
-            for part in ast.walk(tree)
+            for part in all_nodes(tree)
             if (usage := self.context.usage(part)) is not None
         }
 

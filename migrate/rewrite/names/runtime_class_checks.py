@@ -22,7 +22,7 @@ from migrate.resolve.values import (
     options_of,
 )
 from migrate.syntax.access import is_read
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _QUESTIONS = {"builtins.isinstance": "is_instance", "builtins.issubclass": "is_subclass"}
 _EQUALITIES = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq, ast.In, ast.NotIn)
@@ -44,10 +44,10 @@ def asked_by(call: ast.Call, context: Context) -> str:
             value = context.type(part)
             if _holds_layers(value) or (value is UNKNOWN and is_library_layer(subject)):
                 return helper
-        elif any(context.usage(node) is not None for node in ast.walk(part)):
+        elif any(context.usage(node) is not None for node in all_nodes(part)):
             return helper  # LAYERS + (nn.Linear,)
         elif isinstance(part, ast.Call | ast.BinOp | ast.Subscript | ast.Starred):
-            held = [context.type(node) for node in ast.walk(part)]
+            held = [context.type(node) for node in all_nodes(part)]
             if is_library_layer(subject) or any(map(_holds_layers, held)):
                 return helper  # tuple(LAYERS)
     return ""

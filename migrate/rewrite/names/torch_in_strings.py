@@ -12,7 +12,7 @@ from migrate.pipeline.refusal import Refusal
 from migrate.resolve.torch_in_text import described, texts_naming_torch
 from migrate.resolve.values import External
 from migrate.rewrite.node_pass import FileRewrite, NodePass
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 
@@ -79,15 +79,15 @@ class TorchInStrings(NodePass):
             return False
         results = {
             target.id
-            for node in ast.walk(self.function)
-            if isinstance(node, ast.Assign) and any(part is call for part in ast.walk(node.value))
+            for node in all_nodes(self.function)
+            if isinstance(node, ast.Assign) and any(part is call for part in all_nodes(node.value))
             for target in node.targets
             if isinstance(target, ast.Name)
         }
         return any(
             isinstance(node, ast.Call)
             and (node.func is call or getattr(node.func, "id", "") in results)
-            for node in ast.walk(self.function)
+            for node in all_nodes(self.function)
         )
 
     def leave_SimpleString(

@@ -11,6 +11,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.node_pass import NodePass
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -79,7 +80,7 @@ class CaughtErrors(NodePass):
         return any(
             isinstance(node, ast.Call | ast.BinOp | ast.Subscript)
             and is_tensor(self.context.type(node))
-            for node in ast.walk(statement)
+            for node in all_nodes(statement)
         )
 
     def _handler(self, old: cst.ExceptHandler, handler: cst.ExceptHandler) -> cst.ExceptHandler:

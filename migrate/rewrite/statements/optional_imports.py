@@ -15,6 +15,7 @@ import libcst as cst
 from migrate.rewrite.names.guarded_imports import catches_absence
 from migrate.rewrite.statements.suites import GONE, flat, is_emptied
 from migrate.syntax.access import stored_names
+from migrate.syntax.ast_index import all_nodes
 
 
 def settled_try(
@@ -46,4 +47,4 @@ def _bound_by(statement: ast.stmt) -> set[str]:
         return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
-    return stored_names(ast.walk(statement))
+    return stored_names(all_nodes(statement))

@@ -43,7 +43,7 @@ class AmpNogradBlocks(NodePass):
 
     def leave_With(self, original: cst.With, updated: cst.With) -> cst.With:
         partner = self.partner(original)
-        if self._steps.plans.taped and isinstance(partner, ast.With):
+        if self._steps.plans.tape and isinstance(partner, ast.With):
             updated = self._unrecorded(partner, updated)
         elif isinstance(partner, ast.With):
             self._drop_chosen(partner, updated)

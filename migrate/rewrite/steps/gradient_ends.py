@@ -14,7 +14,7 @@ from migrate.pipeline import becomes, declare
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState
 from migrate.rewrite.steps.write_cuts import CutWriter
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -102,8 +102,8 @@ class GradientEnds(NodePass):
 
     @property
     def _name(self) -> str:
-        taped = self._steps.plans.taped
-        return self.spelling.name("helpers.no_grad" if taped else "helpers.no_gradients")
+        tape = self._steps.plans.tape
+        return self.spelling.name("helpers.no_grad" if tape else "helpers.no_gradients")
 
     @cached_property
     def _in_place(self) -> set[ast.AST]:
@@ -121,7 +121,7 @@ class GradientEnds(NodePass):
     def _cuts(self) -> dict[ast.AST | None, Cut]:
         """Statement -> how its values are cut, in code that may be differentiated."""
         tree = self.context.tree
-        if self._steps.plans.taped or not any(
+        if self._steps.plans.tape or not any(
             usage.api.rpartition(".")[2] in ("no_grad", "inference_mode", "set_grad_enabled")
             for usage in self.context.usages.values()
         ):
@@ -140,7 +140,9 @@ class GradientEnds(NodePass):
         """Of a function with training steps, what runs in them; of others, what may be called in
         one, or what they hand on.
         """
-        inside = {s for plan in self._steps.all_plans for one in plan.region for s in ast.walk(one)}
+        inside = {
+            s for plan in self._steps.all_plans for one in plan.region for s in all_nodes(one)
+        }
         trains = any(s in self._steps.plans.roles for _, s in statements_below(home.body))
         if trains or isinstance(home, ast.Module):
             return [cut for cut in cuts if cut.statement in inside]
@@ -162,7 +164,7 @@ class GradientEnds(NodePass):
         functions = {f.name: f for f in nodes_of(self.context.tree, ast.FunctionDef)}
         found: set[str] = set()
         while parts:
-            for node in ast.walk(parts.pop()):
+            for node in all_nodes(parts.pop()):
                 name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
                 if name in functions and name not in found:
                     found.add(name)

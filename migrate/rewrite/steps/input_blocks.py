@@ -13,6 +13,7 @@ from migrate.plan.input_gradients import InputGradients
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.input_functions import InputFunctions
 from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.nodes import expression
 
 
@@ -57,7 +58,7 @@ class InputBlocks(NodePass):
         self._blocks = file.shared(InputFunctions)
         for plan in plans:
             for statement in plan.dropped:
-                for node in ast.walk(statement):
+                for node in all_nodes(statement):
                     self.context.ported += self.context.usages.pop(node, None) is not None
 
     # Expressions ----------------------------------------------------------------------------------

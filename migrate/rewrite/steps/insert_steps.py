@@ -28,6 +28,7 @@ from migrate.rewrite.steps.step_code import (
 )
 from migrate.rewrite.steps.step_precision import precision_of_step, without_blocks
 from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.node_pairs import JoinError
 from migrate.syntax.nodes import expression, with_parts
 from migrate.syntax.text import code
@@ -214,7 +215,7 @@ class InsertSteps(NodePass):
         value is enough, and the running statistics are the next one's to change.
         """
         tree = partner or ast.Pass()
-        calls = [n.func for n in ast.walk(tree) if isinstance(n, ast.Call)]
+        calls = [n.func for n in all_nodes(tree) if isinstance(n, ast.Call)]
         called = [f for f in calls if self.context.usage(f) is None]
         models = [name for f in called for name in models_behind(f, tree, self.context.flow)]
         if not models:

@@ -55,12 +55,12 @@ class RecordedTensors(NodePass):
 
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
-        self._taped = file.shared(StepState).plans.taped
+        self._tape = file.shared(StepState).plans.tape
 
     def propose_Attribute(
         self, original: cst.Attribute, updated: cst.Attribute
     ) -> cst.BaseExpression | None:
-        usage = self.context.usage(self.partner(original)) if self._taped else None
+        usage = self.context.usage(self.partner(original)) if self._tape else None
         if usage is None or usage.api not in _READ or usage.alternatives:
             return None
         self.context.ported += 1
@@ -69,7 +69,7 @@ class RecordedTensors(NodePass):
         return updated
 
     def propose_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
-        partner = self.partner(original) if self._taped else None
+        partner = self.partner(original) if self._tape else None
         usage = self.context.usage(partner.func) if isinstance(partner, ast.Call) else None
         if usage is None or not isinstance(partner, ast.Call):
             return None

@@ -170,7 +170,7 @@ def special_statement(
         return f"{plan.optimizer}({grads})"
     if kind == "scaled_step":
         return f"{detail}.step({plan.optimizer}, {grads})"
-    if kind == "taped":
+    if kind == "tape":
         given = "".join(
             f", {code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT))}" for a in call.args
         )

@@ -16,6 +16,7 @@ from migrate.pipeline.context import Context
 from migrate.plan.training_step import TrainingStep
 from migrate.resolve.members import is_module_value
 from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.text import code
 
 _LOSS = ("loss", "criterion", "crit")
@@ -53,7 +54,7 @@ def _runs_network(statement: ast.AST, context: Context) -> bool:
         isinstance(node, ast.Call)
         and is_module_value(context.type(node.func))
         and not any(word in ast.unparse(node.func).lower() for word in _LOSS)
-        for node in ast.walk(statement)
+        for node in all_nodes(statement)
     )
 
 

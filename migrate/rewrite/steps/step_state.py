@@ -26,12 +26,12 @@ class StepState(FileAccess):
         tree = self.context.tree
         self.plans: Plans = plan_steps(tree, self.context, set(self.spelling.taken))
         self.context.plan = explain_plans(self.plans, self.context)
-        self.active = bool(self.plans.steps or self.plans.gradients) or self.plans.taped
+        self.active = bool(self.plans.steps or self.plans.gradients) or self.plans.tape
         self.in_step = {
             node: plan
             for plan in self.all_plans
             for part in (*plan.region, plan.backward.loss)
-            for node in ast.walk(part)
+            for node in all_nodes(part)
         }
         self.hoisted: dict[TrainingStep, list[str]] = {}  # assignments in front of its function
         # Original statement -> what it became.

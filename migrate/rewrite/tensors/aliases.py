@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 
 from migrate.pipeline.context import Context
+from migrate.syntax.access import is_read
+from migrate.syntax.ast_index import all_nodes
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try)
 
@@ -27,8 +29,8 @@ def is_read_beside(place: ast.expr, context: Context) -> bool:
         isinstance(node, ast.Name)
         and node.id == place.id
         and (node.lineno, node.col_offset) > here
-        and isinstance(node.ctx, ast.Load)
-        for node in ast.walk(statement)
+        and is_read(node)
+        for node in all_nodes(statement)
     )
 
 

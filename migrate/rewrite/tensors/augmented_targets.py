@@ -11,6 +11,7 @@ from migrate.rewrite.tensors.aliases import seen_by
 from migrate.rewrite.tensors.in_place import holds_tensor, is_gradient, is_held_item
 from migrate.rewrite.tensors.masked_writes import is_made_here
 from migrate.rewrite.tensors.returned_params import is_returned
+from migrate.syntax.ast_index import all_nodes
 
 
 def changes_tensor(target: ast.expr, sites: CallSites, context: Context, compiled: bool) -> bool:
@@ -31,7 +32,7 @@ def _is_unbound(target: ast.Name, context: Context) -> bool:
     flow = context.flow.around(target)
     if flow is None or any(
         isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names
-        for node in ast.walk(flow.node)
+        for node in all_nodes(flow.node)
     ):
         return False
     definitions = flow.defuse.definitions(target.id)

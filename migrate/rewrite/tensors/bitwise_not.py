@@ -12,6 +12,7 @@ from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.nodes import expression
 
 _GIVE_BOOLEANS = re.compile(
@@ -114,7 +115,7 @@ def _is_module(node: ast.expr) -> bool:
 def _assigned(text: str, around: ast.AST | None) -> list[ast.expr]:
     """All that a function gives a name."""
     found: list[ast.expr] = []
-    for part in ast.walk(around) if around is not None else ():
+    for part in all_nodes(around) if around is not None else ():
         if isinstance(part, ast.Assign) and any(ast.unparse(t) == text for t in part.targets):
             found.append(part.value)
     return found

@@ -29,6 +29,7 @@ from migrate.resolve.values import (
     options_of,
 )
 from migrate.rewrite.tensors.write_back import write_back
+from migrate.syntax.ast_index import all_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def _may_return_tensors(function: ast.AST, context: Context) -> bool:
     """`return 0.5` or `return x.shape` gives none; what is not known may be one."""
     results = [
         node.value
-        for node in ast.walk(function)
+        for node in all_nodes(function)
         if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) and node.value is not None
     ]
     while results:
@@ -137,7 +138,7 @@ def returns_nothing(function: ast.AST) -> bool:
         (isinstance(node, ast.Return) and node.value is not None)
         or isinstance(node, ast.Yield | ast.YieldFrom)
         or (isinstance(node, ast.Attribute) and node.attr == "backward")
-        for node in ast.walk(function)
+        for node in all_nodes(function)
     )
 
 

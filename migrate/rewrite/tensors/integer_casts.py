@@ -12,7 +12,7 @@ import ast
 from migrate.flow.grad_mode import is_decorated
 from migrate.pipeline.context import Context
 from migrate.resolve.values import INT, ProjectClass
-from migrate.syntax.ast_index import nodes_of, parents_of
+from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 _NAMED = frozenset({"bool", "byte", "char", "int", "long", "short"})
 _DTYPES = frozenset(
@@ -152,4 +152,4 @@ def _is_apart(cls: ast.ClassDef, context: Context) -> bool:
 
 
 def _trains(function: ast.AST) -> bool:
-    return any(getattr(node, "attr", "") == "backward" for node in ast.walk(function))
+    return any(getattr(node, "attr", "") == "backward" for node in all_nodes(function))

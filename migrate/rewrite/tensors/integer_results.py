@@ -13,7 +13,7 @@ from migrate.pipeline.context import Context
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.tensors.integer_casts import ends_here, is_differentiated, names_integers
 from migrate.syntax.access import is_read
-from migrate.syntax.ast_index import nodes_of, parents_of
+from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 _FUNCTIONS = frozenset(
     """
@@ -111,7 +111,7 @@ def _is_counted(
         around = parents[around]
     uses = [
         node
-        for node in ast.walk(around)
+        for node in all_nodes(around)
         if isinstance(node, ast.Name) and node.id == name and is_read(node)
         if not ends_here(node, parents, context)
     ]

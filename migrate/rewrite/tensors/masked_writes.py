@@ -13,6 +13,7 @@ from migrate.resolve.values import is_tensor
 from migrate.rewrite.node_pass import NodePass
 from migrate.rewrite.tensors.aliases import seen_by
 from migrate.rewrite.tensors.bitwise_not import is_boolean
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -85,10 +86,10 @@ def is_made_here(name: str, function: ast.AST | None) -> bool:
     return any(
         isinstance(node, ast.Assign)
         and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-        for node in ast.walk(function or ast.Module([], []))
+        for node in all_nodes(function or ast.Module([], []))
     ) and not any(
         isinstance(node, ast.arg) and node.arg == name
-        for node in ast.walk(function or ast.Module([], []))
+        for node in all_nodes(function or ast.Module([], []))
     )
 
 

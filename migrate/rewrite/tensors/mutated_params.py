@@ -8,7 +8,7 @@ differentiated computes a new tensor, so the caller's name is bound to it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from migrate.flow.answer import Verdict
@@ -16,8 +16,9 @@ from migrate.flow.mutations import mutations
 from migrate.flow.symbols import Target
 from migrate.flow.tables import IDEMPOTENT
 from migrate.pipeline.context import Context
-from migrate.resolve.values import UNKNOWN, is_tensor
+from migrate.resolve.values import UNKNOWN, Value, is_tensor
 from migrate.rewrite.tensors.in_place import in_place_form, returns_nothing
+from migrate.syntax.ast_index import all_nodes, child_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ def mutated_arguments(
     call: ast.Call, context: Context, is_compiled: Callable[[ast.AST | None], bool]
 ) -> list[MutatedArgument]:
     """The tensors that a call changes, those left out that the called function writes through."""
+    if not any(_may_be_tensor(context.type(node)) for node in _arguments(call)):
+        return []
     effects = context.flow.effects.of_call(call)
     if not effects.mutated:
         return []
@@ -54,6 +57,18 @@ def mutated_arguments(
         returned = node in same and not effects.returns_new
         found.append(MutatedArgument(node, verdict, how, returned))
     return found
+
+
+def _arguments(call: ast.Call) -> Iterator[ast.expr]:
+    if isinstance(call.func, ast.Attribute):
+        yield call.func.value
+    yield from call.args
+    for keyword in call.keywords:
+        yield keyword.value
+
+
+def _may_be_tensor(value: Value) -> bool:
+    return value is UNKNOWN or is_tensor(value)
 
 
 def _writes_through(
@@ -124,9 +139,9 @@ def is_first_use(call: ast.Call, name: ast.expr, context: Context) -> bool:
         return _is_only_item(call, name, statement)
     if flow is None or statement is None or not isinstance(statement, ast.stmt):
         return False
-    if any(isinstance(part, ast.IfExp | ast.BoolOp) for part in ast.walk(statement)):
+    if any(isinstance(part, ast.IfExp | ast.BoolOp) for part in all_nodes(statement)):
         return False
-    inside = set(ast.walk(call))
+    inside = set(all_nodes(call))
     for read in flow.cfg.points_of(statement)[0].reads:
         if read.id != name.id or read in inside:
             continue
@@ -141,13 +156,13 @@ def _is_only_item(call: ast.Call, item: ast.expr, statement: ast.AST | None) -> 
     """`op(states[-1]) + states[-2]`: no earlier part of the statement computes with the list."""
     assert isinstance(item, ast.Subscript)
     container = ast.unparse(item.value)
-    steady = not any(isinstance(part, ast.Call) for part in ast.walk(item))
+    steady = not any(isinstance(part, ast.Call) for part in all_nodes(item))
     return steady and not any(
         isinstance(part, ast.Call)
         and (part.lineno, part.col_offset) < (call.lineno, call.col_offset)
-        and call not in ast.walk(part)
-        and any(ast.unparse(a) == container for a in ast.walk(part) if isinstance(a, ast.Name))
-        for part in ast.walk(statement or ast.Module([], []))
+        and call not in all_nodes(part)
+        and any(ast.unparse(a) == container for a in all_nodes(part) if isinstance(a, ast.Name))
+        for part in all_nodes(statement or ast.Module([], []))
     )
 
 
@@ -155,6 +170,6 @@ def _is_bare_operand(read: ast.Name, statement: ast.stmt) -> bool:
     """`x` of `x + block(x)`: the tensor is looked up before, and computed with afterwards."""
     return any(
         isinstance(node, ast.BinOp | ast.Tuple | ast.List)
-        and any(child is read for child in ast.iter_child_nodes(node))
-        for node in ast.walk(statement)
+        and any(child is read for child in child_nodes(node))
+        for node in all_nodes(statement)
     )

@@ -14,7 +14,7 @@ from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.tensors.numpy_operands import Spine
 from migrate.rewrite.tensors.value_kinds import is_complex
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.nodes import atomic, expression
 
 _MAKERS = ("complex", "polar", "fft")  # most files name none of them
@@ -105,7 +105,7 @@ def _complex_products(tree: ast.Module) -> set[Spine]:
     """The left operands of all products in functions that make complex tensors."""
     found: set[Spine] = set()
     for function in nodes_of(tree, ast.FunctionDef):
-        for node in ast.walk(function):
+        for node in all_nodes(function):
             if (
                 isinstance(node, ast.BinOp)
                 and isinstance(node.op, ast.Mult)

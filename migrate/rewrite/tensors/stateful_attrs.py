@@ -10,7 +10,7 @@ from migrate.pipeline.context import Context
 from migrate.resolve.values import ProjectClass, is_tensor
 from migrate.rewrite.cells.buffers import KEEPS_VALUE
 from migrate.syntax.access import is_read
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import all_nodes, child_nodes
 
 _HARMLESS = frozenset({"shape", "dtype", "device", "ndim", "size", "dim", "numel", "clone"})
 Methods = dict[str, ast.FunctionDef]
@@ -22,7 +22,7 @@ def _methods(cls: ProjectClass) -> Methods:
 
 def _writes(method: ast.FunctionDef) -> Iterator[tuple[str, ast.AST]]:
     """The attributes of self that a method changes, with the statements or calls that do it."""
-    for node in ast.walk(method):
+    for node in all_nodes(method):
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -110,7 +110,7 @@ def old_values(
     methods = _class_methods(function, context)
     if not isinstance(function, ast.FunctionDef) or function not in methods.values():
         return set()
-    parents = {c: p for p in ast.walk(function) for c in ast.iter_child_nodes(p)}
+    parents = {c: p for p in all_nodes(function) for c in child_nodes(p)}
     changes = list(_changes(function, methods))
     cfg = context.flow.function(function).cfg
     found: set[ast.AST] = set()

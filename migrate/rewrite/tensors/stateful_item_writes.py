@@ -15,6 +15,7 @@ from migrate.pipeline import becomes, declare
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.tensors.stateful_attrs import is_kept_tensor
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.text import code
 
 _Write = cst.Assign | cst.AugAssign
@@ -83,7 +84,7 @@ class StatefulItemWrites(NodePass):
             return False
         return any(
             ast.unparse(node) == code(kept) and is_kept_tensor(node, self.context)
-            for node in ast.walk(statement)
+            for node in all_nodes(statement)
             if isinstance(node, ast.Attribute)
         )
 
@@ -109,7 +110,7 @@ class StatefulItemWrites(NodePass):
 
     def _free_name(self, wanted: str) -> str:
         """A name that the function does not use."""
-        around = ast.walk(self.function or ast.Module([], []))
+        around = all_nodes(self.function or ast.Module([], []))
         used = {node.id for node in around if isinstance(node, ast.Name)}
         while wanted in used:
             wanted = f"new_{wanted}"

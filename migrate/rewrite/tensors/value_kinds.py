@@ -70,7 +70,7 @@ def _has_fraction(call: ast.Call) -> bool:
     return any(
         isinstance(part, ast.Constant) and isinstance(part.value, float)
         for argument in call.args
-        for part in ast.walk(argument)
+        for part in all_nodes(argument)
     )
 
 
@@ -85,5 +85,5 @@ def _assigned(name: ast.Name, around: ast.AST | None) -> list[ast.expr]:
         for part in (all_nodes(around) if around is not None else ())
         if isinstance(part, ast.Assign)
         and any(isinstance(target, ast.Name) and target.id == name.id for target in part.targets)
-        and not any(isinstance(n, ast.Name) and n.id == name.id for n in ast.walk(part.value))
+        and not any(isinstance(n, ast.Name) and n.id == name.id for n in all_nodes(part.value))
     ]

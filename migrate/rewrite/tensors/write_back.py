@@ -16,6 +16,7 @@ from migrate.flow.alias import Observer
 from migrate.flow.events import Definition
 from migrate.flow.function import FunctionFlow
 from migrate.pipeline.context import Context
+from migrate.syntax.ast_index import all_nodes
 
 _RESHAPED = frozenset({"flatten", "reshape", "squeeze", "unsqueeze", "view", "view_as"})
 _SWAPPED = frozenset({"transpose", "swapaxes", "swapdims"})
@@ -84,7 +85,7 @@ def _is_steady(view: Definition, statement: ast.AST, flow: FunctionFlow) -> bool
     assert view.value is not None
     if not flow.cfg.dominates(view.statement, statement):
         return False
-    for node in ast.walk(view.value):
+    for node in all_nodes(view.value):
         if isinstance(node, ast.Name):
             then = _bound(flow.defuse.reaching_at(view.statement, node.id))
             now = _bound(flow.defuse.reaching_at(statement, node.id))
