@@ -5,6 +5,8 @@ says so. A variable has, so the method works with one, and the attribute follows
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 from collections.abc import Iterator
 
 from migrate.lower.function import FUNCTIONS, CompiledFunction
@@ -252,6 +254,7 @@ def _name(wish: str, function: CompiledFunction) -> str:
     """A variable that the method does not use for something else."""
     used = {node.id for node in all_nodes(function.node) if isinstance(node, ast.Name)}
     used |= {node.arg for node in all_nodes(function.node) if isinstance(node, ast.arg)}
+    used |= {*dir(builtins), *keyword.kwlist}
     name, number = wish, 1
     while name in used:
         number += 1

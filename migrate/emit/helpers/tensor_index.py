@@ -76,6 +76,15 @@ def _gives_views(function):
     return function is not None and not _pynative_executor.grad_flag()
 
 
+def take_element(tensor, index):
+    """tensor[index]; numbers that are tensors one after the other, which has a gradient."""
+    if any(isinstance(one, Tensor) and one.ndim for one in index):
+        return tensor[index]
+    for one in index:
+        tensor = tensor[one]
+    return tensor
+
+
 def strided_slice(tensor, dim, start, stop, step):
     """tensor[start:stop:step] along one dimension; where a gradient is wanted by gather, whose
     gradient has a CPU kernel.

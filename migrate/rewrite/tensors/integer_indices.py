@@ -7,6 +7,8 @@ MindSpore put the dimensions of the index tensors in front; torch leaves them in
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from functools import lru_cache
 
 import libcst as cst
 
@@ -41,7 +43,6 @@ class IntegerIndices(NodePass):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._effects = file.shared(Effects)
-        self._tuples: dict[tuple[ast.AST | None, int], ast.Tuple] | None = None
 
     def propose_Subscript(
         self, original: cst.Subscript, updated: cst.Subscript
@@ -50,18 +51,10 @@ class IntegerIndices(NodePass):
             return None
         if not is_tensor(self.context.type(self.partner(subscripted(original)))):
             return None
-        index = self._index_of(original)
+        index = index_of(original, self.context.tree, self.partner)
         if index is None:
             return None
         return read_integers_first(index, updated, self.context, self.spelling)
-
-    def _index_of(self, node: cst.Subscript) -> ast.Tuple | None:
-        if self._tuples is None:
-            self._tuples = index_tuples(self.context.tree)
-        depth, leaf = 0, node.value
-        while isinstance(leaf, cst.Subscript):
-            depth, leaf = depth + 1, leaf.value
-        return self._tuples.get((self.partner(leaf), depth))
 
     def propose_Assign(self, original: cst.Assign, updated: cst.Assign) -> cst.Assign | None:
         partner = self.partner(original)
@@ -87,6 +80,17 @@ class IntegerIndices(NodePass):
         return write_integers_first(goal.slice, place, updated, self.context, self.spelling)
 
 
+def index_of(
+    node: cst.Subscript, tree: ast.Module, partner: Callable[[cst.CSTNode], ast.AST | None]
+) -> ast.Tuple | None:
+    """The several indices of a subscript, which has no partner itself."""
+    depth, leaf = 0, node.value
+    while isinstance(leaf, cst.Subscript):
+        depth, leaf = depth + 1, leaf.value
+    return index_tuples(tree).get((partner(leaf), depth))
+
+
+@lru_cache(maxsize=4)
 def index_tuples(tree: ast.Module) -> dict[tuple[ast.AST | None, int], ast.Tuple]:
     """Subscripts with several indices: by the leaf that is subscripted, and how often it is."""
     found: dict[tuple[ast.AST | None, int], ast.Tuple] = {}

@@ -298,3 +298,29 @@ def f(x):
     for i, (a, b) in enumerate(zip(x, x * 2)):
         total = total + (a * b).sum() * i
     return total
+
+# %% [9] elements picked by elements of index tensors
+# in: 4,4 3:int64:0:4; grad
+def f(x, tags):
+    score = x[tags[0], tags[1]] + x[1, tags[2]] + x[tags[1]][0]
+    for t in tags:
+        score = score + x[t, 0] * 2
+    return score + x[tags, 0].sum() + x[tags[0], 2:].mean()
+
+# %% [9] a path scored by transitions
+class Scores(nn.Module):
+    def __init__(self, n=3):
+        super().__init__()
+        self.trans = nn.Parameter(torch.zeros(n, n))
+
+    def forward(self, feats, tags):
+        score = torch.zeros(1)
+        for i, feat in enumerate(feats):
+            score = score + self.trans[tags[i + 1], tags[i]] + feat[tags[i + 1]]
+        return score + self.trans[1, tags[-1]]
+
+def run():
+    m = fill(Scores())
+    loss = m(data(3, 3), torch.tensor([0, 2, 1, 2]))
+    loss.backward()
+    return loss, m.trans.grad
