@@ -5,7 +5,11 @@ python -m tests.docs.pages
 
 from __future__ import annotations
 
+import io
 import os
+import re
+import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from migrate import cli
@@ -53,9 +57,23 @@ def options() -> str:
     return "\n".join(parts) + "\n"
 
 
+def renew_port_summary() -> None:
+    """The line that `port` prints for the reference programs, on the pages that show it."""
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()) as printed:
+        out = str(Path(folder) / "out")
+        cli.main(["port", str(FOLDER.parents[1] / "reference_pt"), "-o", out, "--scaffold"])
+    line = printed.getvalue().splitlines()[-1].replace(out, "ported_ms")
+    for name in ("migrating_resnet50.md", "training.md"):
+        path = FOLDER.parent / name
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"^\d+ files to ported_ms: .*$", lambda _: line, text, flags=re.MULTILINE)
+        path.write_text(text, encoding="utf-8")
+
+
 PAGES = {"README.md": overview, "options.md": options}
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, make in PAGES.items():
         (FOLDER / name).write_text(make(), encoding="utf-8")
+    renew_port_summary()
