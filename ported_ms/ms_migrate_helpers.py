@@ -628,28 +628,28 @@ def scatter(input, dim, index, src):
 _POOLED = (mindspore.float16, mindspore.float32)
 
 
-def _pool_sizes(value, ndim):
+def _pool_sizes(value):
     """One number for every pooled axis."""
     if isinstance(value, int):
-        return (value,) * ndim
-    return (value[0],) * ndim if len(value) == 1 else tuple(value)
+        return (value,) * 2
+    return (value[0],) * 2 if len(value) == 1 else tuple(value)
 
 
-def _pool_stride(stride, kernel, ndim):
+def _pool_stride(stride, kernel):
     """torch's stride is the kernel size unless given."""
     if stride is None or (not isinstance(stride, int) and len(stride) == 0):
         return kernel
-    return _pool_sizes(stride, ndim)
+    return _pool_sizes(stride)
 
 
-def _with_batch(x, ndim):
+def _with_batch(x):
     """Add the batch axis that MindSpore's pooling needs."""
-    return x if x.ndim == ndim + 2 else x.expand_dims(0)
+    return x if x.ndim == 2 + 2 else x.expand_dims(0)
 
 
-def _without_batch(x, like, ndim):
+def _without_batch(x, like):
     """Undo `_with_batch`."""
-    return x if like.ndim == ndim + 2 else x.squeeze(0)
+    return x if like.ndim == 2 + 2 else x.squeeze(0)
 
 
 def _max_windows(input, kernel, stride, padding, ceil_mode):
@@ -703,18 +703,18 @@ def max_pool2d(
     return_indices=False,
 ):
     """torch's max_pool2d."""
-    kernel = _pool_sizes(kernel_size, 2)
-    strides = _pool_stride(stride, kernel, 2)
-    pads = _pool_sizes(padding, 2)
-    batch = _with_batch(input, 2)
-    dense = dilation == 1 or _pool_sizes(dilation, 2) == (1, 1)
+    kernel = _pool_sizes(kernel_size)
+    strides = _pool_stride(stride, kernel)
+    pads = _pool_sizes(padding)
+    batch = _with_batch(input)
+    dense = dilation == 1 or _pool_sizes(dilation) == (1, 1)
     if dense and not return_indices:
-        return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input, 2)
-    spread = _pool_sizes(dilation, 2)
+        return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input)
+    spread = _pool_sizes(dilation)
     output, indices = _max_positions(batch, kernel, strides, pads, spread, ceil_mode)
-    output = _without_batch(output, input, 2)
+    output = _without_batch(output, input)
     if return_indices:
-        return output, _without_batch(indices, input, 2).astype(mindspore.int64)
+        return output, _without_batch(indices, input).astype(mindspore.int64)
     return output
 
 
@@ -901,9 +901,9 @@ def _is_buffer(name, parameter):
     return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
 
 
-def _with_torch_names(module, pairs, prefix):
+def _with_torch_names(module, pairs):
     names = torch_names(module, [name for name, _ in pairs])
-    return [(".".join(filter(None, (prefix, names[name]))), value) for name, value in pairs]
+    return [(".".join(filter(None, ("", names[name]))), value) for name, value in pairs]
 
 
 def named_buffers(module):
@@ -914,7 +914,7 @@ def named_buffers(module):
         if _is_buffer(name, parameter) and not _is_absent(parameter)
     ]
     pairs += module.named_buffers("", True, True)
-    yield from _with_torch_names(module, pairs, "")
+    yield from _with_torch_names(module, pairs)
 
 
 def answers_itself(module, method):
@@ -1348,10 +1348,10 @@ _IN_NUMPY = {"sum": "sum", "max": "max", "min": "min", "prod": "prod", "avg": "m
 def _gathered_bytes(data):
     """The bytes of every process, in the order of ranks; they may differ in length."""
     size = np.frombuffer(np.int64(len(data)).tobytes(), np.int32)
-    sizes = ops.AllGather(_world(None))(Tensor(size.copy())).asnumpy().view(np.int64)
+    sizes = ops.AllGather(_world())(Tensor(size.copy())).asnumpy().view(np.int64)
     padded = np.zeros((int(sizes.max()) + 3) // 4 * 4 or 4, np.uint8)
     padded[: len(data)] = np.frombuffer(data, np.uint8)
-    whole = ops.AllGather(_world(None))(Tensor(padded.view(np.int32))).asnumpy()
+    whole = ops.AllGather(_world())(Tensor(padded.view(np.int32))).asnumpy()
     parts = whole.view(np.uint8).reshape(len(sizes), -1)
     return [part[:length].tobytes() for part, length in zip(parts, sizes, strict=True)]
 
@@ -1369,7 +1369,7 @@ def all_reduce(tensor, op=ops.ReduceOp.SUM):
         return tensor
     if op == ops.ReduceOp.SUM and tensor.dtype in _REDUCED:
         shape = tensor.shape
-        return ops.AllReduce(op, _world(None))(tensor.reshape(-1)).reshape(shape)
+        return ops.AllReduce(op, _world())(tensor.reshape(-1)).reshape(shape)
     # On CPU AllReduce only sums, and takes no float64, int64 or float16: reduce in every process.
     every = np.stack(_gathered(tensor))
     reduced = getattr(np, _IN_NUMPY[op])(every, axis=0)
@@ -1383,7 +1383,7 @@ def broadcast(tensor, src=None):
     root = src
     if tensor.dtype in _REDUCED:
         shape = tensor.shape
-        return ops.Broadcast(root, _world(None))((tensor.reshape(-1),))[0].reshape(shape)
+        return ops.Broadcast(root, _world())((tensor.reshape(-1),))[0].reshape(shape)
     return Tensor(_gathered(tensor)[root], tensor.dtype)
 
 
@@ -1455,14 +1455,14 @@ def in_group():
     return _Group.formed and communication.GlobalComm.INITED
 
 
-def _world(group):
-    return communication.GlobalComm.WORLD_COMM_GROUP if group is None else group
+def _world():
+    return communication.GlobalComm.WORLD_COMM_GROUP
 
 
 def get_world_size():
     """How many processes there are."""
     if in_group():
-        return communication.get_group_size(_world(None))
+        return communication.get_group_size(_world())
     if _Group.formed:
         return 1
     raise RuntimeError("there is no process group: call init_process_group first")
@@ -1471,7 +1471,7 @@ def get_world_size():
 def get_rank():
     """The number of this process."""
     if in_group():
-        return communication.get_rank(_world(None))
+        return communication.get_rank(_world())
     if _Group.formed:
         return 0
     raise RuntimeError("there is no process group: call init_process_group first")
@@ -1488,7 +1488,7 @@ def barrier():
     """Wait until every process is here."""
     if in_group():
         one = mindspore.Tensor([0.0], mindspore.float32)
-        mindspore.ops.AllReduce(mindspore.ops.ReduceOp.SUM, _world(None))(one).asnumpy()
+        mindspore.ops.AllReduce(mindspore.ops.ReduceOp.SUM, _world())(one).asnumpy()
 
 
 # Steps built so far, the latest last: what stood around the forward function, and the step.

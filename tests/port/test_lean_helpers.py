@@ -87,7 +87,7 @@ def test_pieces_ask_what_the_program_uses() -> None:
 @pytest.mark.parametrize("given", ["", "None", "*rest"])
 def test_all_names_are_there(given: str) -> None:
     """Whatever is left out, what remains names nothing that is missing."""
-    names = [name for name in helper_index().definitions if not name.startswith("_")][::7]
+    names = [name for name in helper_index().definitions if not name.startswith("_")][::25]
     text = module(names, *(f"helpers.{name}({given})" for name in names))
     tree = ast.parse(text)
     bound = set(vars(builtins))
@@ -159,3 +159,32 @@ def test_private_names_of_mindspore_are_listed() -> None:
                 used |= {"_c_expression"} if hidden else set()
         for name in used - own:
             assert name in page and path.stem in page, f"{path.stem} uses MindSpore's {name}"
+
+
+def test_constants_between_pieces_are_written_into_them() -> None:
+    text = module(["max_pool2d"], "helpers.max_pool2d(x, 2)")
+    assert "def _pool_sizes(value):" in text and "kernel = _pool_sizes(kernel_size)" in text
+    both = module(
+        ["max_pool2d", "max_pool1d"], "helpers.max_pool2d(x, 2)", "helpers.max_pool1d(x, 2)"
+    )
+    assert "def _pool_sizes(value, ndim):" in both and "_pool_sizes(kernel_size, 2)" in both
+
+
+def test_calls_have_what_functions_take() -> None:
+    """Every call between pieces fits the parameters that are left."""
+    names = [name for name in helper_index().definitions if not name.startswith("_")][3::15]
+    tree = ast.parse(module(names, *(f"helpers.{name}()" for name in names)))
+    functions = {node.name: node.args for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
+        args = functions.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        if args is None or any(isinstance(one, ast.Starred) for one in call.args):
+            continue
+        if args.vararg is None:
+            assert len(call.args) <= len(args.args), ast.unparse(call)
+        known = {one.arg for one in (*args.args, *args.kwonlyargs)}
+        given = {one.arg for one in call.keywords}
+        if args.kwarg is None and None not in given:
+            assert given <= known, ast.unparse(call)
+            taken = {one.arg for one in args.args[: len(call.args)]}
+            needed = {one.arg for one in args.args[: len(args.args) - len(args.defaults)]}
+            assert needed <= taken | given, ast.unparse(call)

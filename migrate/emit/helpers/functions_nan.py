@@ -205,11 +205,13 @@ class MaxPool2dWithNaN(nn.MaxPool2d):
 
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
         nn.MaxPool2d.__init__(self, kernel_size, kernel_size if stride is None else stride)
-        self.settings = (kernel_size, stride, padding, dilation, ceil_mode)
+        self.window, self.step, self.edges = kernel_size, stride, padding
+        self.spread, self.rounded_up = dilation, ceil_mode
 
     def construct(self, x):
-        kernel_size, stride, padding, dilation, ceil_mode = self.settings
-        return max_pool2d_with_nan(x, kernel_size, stride, padding, dilation, ceil_mode)
+        return max_pool2d_with_nan(
+            x, self.window, self.step, self.edges, self.spread, self.rounded_up
+        )
 
 
 class ReLUWithNaN(nn.ReLU):

@@ -60,6 +60,35 @@ def never_given(name: str, node: ast.AST, callers: Callers, bases: Collection[st
     return free
 
 
+def always_the_same(name: str, node: ast.AST, callers: Callers) -> dict[str, object]:
+    """Parameters of a function between pieces alone, to which every call gives one constant."""
+    if not isinstance(node, ast.FunctionDef) or not name.startswith("_") or node.decorator_list:
+        return {}
+    calls = callers.calls.get(name, ())
+    if name in callers.values or not calls or node.args.vararg or node.args.kwarg:
+        return {}
+    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
+        return {}
+    places = positions(node, bound=False)
+    found: dict[str, list[object]] = {place: [] for place in places}
+    for call in calls:
+        given = dict(zip(places, call.args, strict=False))
+        given |= {keyword.arg or "": keyword.value for keyword in call.keywords}
+        if "" in given or any(isinstance(one, ast.Starred) for one in call.args):
+            return {}
+        for place in places:
+            value = given.get(place)
+            known = isinstance(value, ast.Constant) and isinstance(value.value, _LITERALS)
+            found[place].append(value.value if known else node)  # type: ignore[union-attr]
+    return {
+        place: values[0]
+        for place, values in found.items()
+        if place not in _kept_back(node)
+        and all(type(one) is type(values[0]) and one == values[0] for one in values)
+        and values[0] is not node
+    }
+
+
 def _given(call: ast.Call, places: list[str], free: set[str], handed_on: set[str]) -> set[str]:
     found: set[str] = set()
     for place, argument in enumerate(call.args):

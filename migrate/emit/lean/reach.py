@@ -12,8 +12,14 @@ from functools import cache
 
 from migrate.emit.lean.callers import Callers, in_piece, in_ported
 from migrate.emit.lean.fold import USES
-from migrate.emit.lean.parameters import constructor, defaults, never_given, positions
-from migrate.emit.lean.trim import Cut, trimmed
+from migrate.emit.lean.parameters import (
+    always_the_same,
+    constructor,
+    defaults,
+    never_given,
+    positions,
+)
+from migrate.emit.lean.trim import Cut, Known, trimmed
 from migrate.table.entry import VERSIONS
 from migrate.table.helper_pieces import Definition, HelperIndex
 from migrate.table.mindspore_names import MindSporeNames
@@ -62,6 +68,21 @@ def _callers(source: str) -> Callers:
     return in_piece(_tree(source))
 
 
+@cache
+def _called_at_once(source: str) -> frozenset[str]:
+    """Pieces that another one calls where it is defined, not in a function of its own."""
+    tree = _tree(source)
+    functions = tree.body if isinstance(tree, ast.ClassDef) else [tree]
+    inside = {
+        node
+        for function in functions
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+    }
+    calls = _callers(source).calls
+    return frozenset(name for name in calls if any(call not in inside for call in calls[name]))
+
+
 class _Round:
     """One look at all pieces as they are now."""
 
@@ -78,6 +99,15 @@ class _Round:
             name: node
             for name, piece in self._pieces.items()
             if isinstance(node := _tree(piece.source), ast.ClassDef)
+        }
+        at_once = {
+            name for piece in self._pieces.values() for name in _called_at_once(piece.source)
+        }
+        self._fixed = {
+            name: fixed
+            for name, piece in self._pieces.items()
+            if name not in outside.calls and name not in wanted and name not in at_once
+            if (fixed := always_the_same(name, _tree(piece.source), self._callers))
         }
         self._derived: dict[str, list[ast.ClassDef]] = defaultdict(list)
         for node in self._classes.values():
@@ -116,6 +146,7 @@ class _Round:
         free = never_given(piece.name, node, self._callers, self._bases)
         function = constructor(node)
         known = defaults(function) if function is not None else {}
+        fixed = self._fixed.get(piece.name, {})
         constant: dict[str, object] = {}
         unread: set[str] = set()
         methods: set[str] = set()
@@ -125,7 +156,7 @@ class _Round:
             unread = {name for name in constant if self._callers.words[name] == own[name]}
             methods = self._unnamed(node)
         cut = Cut(
-            {name: known[name].value for name in free},
+            {**{name: known[name].value for name in free}, **fixed},
             methods,
             constant,
             unread,
@@ -151,16 +182,15 @@ class _Round:
             )
         )
 
-    def _defaults(self, name: str) -> tuple[list[str], dict[str, object]] | None:
+    def _defaults(self, name: str) -> Known | None:
         piece = self._pieces.get(name)
         node = _tree(piece.source) if piece else None
         function = constructor(node) if node is not None else None
         if function is None:
             return None
-        values: dict[str, object] = {
-            key: default.value for key, default in defaults(function).items()
-        }
-        return positions(function, bound=function is not node), values
+        values = {key: default.value for key, default in defaults(function).items()}
+        places = positions(function, bound=function is not node)
+        return Known(places, values, tuple(self._fixed.get(name, ())))
 
     def _constant_attributes(self, node: ast.ClassDef) -> dict[str, object]:
         """Attributes of a layer that its constructor sets to a constant, and nobody else."""
@@ -218,9 +248,11 @@ class _Round:
         return found
 
 
-def _says_default(call: ast.Call, known: tuple[list[str], dict[str, object]]) -> bool:
+def _says_default(call: ast.Call, known: Known) -> bool:
     """Whether a call ends with what the parameter is anyway, or says so by its name."""
-    places, values = known
+    places, values, fixed = known
+    if fixed:
+        return True
     given = [(keyword.arg or "", keyword.value) for keyword in call.keywords]
     if call.args and len(call.args) <= len(places):
         given.append((places[len(call.args) - 1], call.args[-1]))

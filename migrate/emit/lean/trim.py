@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from operator import is_
+from typing import NamedTuple
 
 import libcst as cst
 import libcst.matchers as m
 
 from migrate.emit.lean.fold import UNKNOWN, Folder, decided, is_pure, value_of
 from migrate.syntax.access import is_read
+from migrate.syntax.collapse_lines import on_one_line
 from migrate.syntax.walk import transform_lazily
 
 _WIDTH = 100
@@ -30,8 +32,15 @@ class Cut:
     there: Collection[str] = ()  # pieces of the module
 
 
-# The default of a parameter of another piece, by the piece's name: (by position, by name).
-Defaults = Callable[[str], "tuple[list[str], dict[str, object]] | None"]
+class Known(NamedTuple):
+    """What callers of another piece need not say."""
+
+    places: list[str]  # its parameters by position
+    defaults: Mapping[str, object]
+    fixed: Collection[str]  # parameters that it has no longer
+
+
+Defaults = Callable[[str], Known | None]  # by the name of the piece
 
 
 def trimmed(source: str, cut: Cut, defaults: Defaults) -> str:
@@ -53,6 +62,7 @@ def _function(
 ) -> cst.FunctionDef:
     """Fold constants until no more follow. A generator stays one."""
     constant, text, shown = parameters, "", "?"
+    function = transform_lazily(function, _Calls(defaults, first=True))
     whole, yields = function, _yields(_parsed(function))
     while text != shown:
         text = shown
@@ -169,9 +179,11 @@ def _break(spaces: int) -> cst.ParenthesizedWhitespace:
 class _Calls(cst.CSTTransformer):
     """Calls of other pieces without arguments that are what the parameter is anyway."""
 
-    def __init__(self, defaults: Defaults) -> None:
+    def __init__(self, defaults: Defaults, *, first: bool = False) -> None:
+        """The `first` time, arguments go whose parameters are gone; the calls have others then."""
         super().__init__()
         self._defaults = defaults
+        self._first = first
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
         known = (
@@ -181,12 +193,19 @@ class _Calls(cst.CSTTransformer):
         )
         if known is None or any(arg.star for arg in updated_node.args):
             return updated_node
-        places, values = known
+        places, values, fixed = known
+        if not self._first:
+            places, fixed = [place for place in places if place not in fixed], ()
+        named = [arg.keyword.value if arg.keyword else "" for arg in updated_node.args]
+        named = [name or (places[i] if i < len(places) else "") for i, name in enumerate(named)]
+        pairs = zip(updated_node.args, named, strict=True)
         args = [
             arg
-            for arg in updated_node.args
-            if arg.keyword is None or not _is_default(arg, values.get(arg.keyword.value, known))
+            for arg, name in pairs
+            if name not in fixed
+            and (arg.keyword is None or not _is_default(arg, values.get(name, known)))
         ]
+        places = [place for place in places if place not in fixed]
         while args and args[-1].keyword is None and len(args) <= len(places):
             if not _is_default(args[-1], values.get(places[len(args) - 1], known)):
                 break
@@ -195,7 +214,8 @@ class _Calls(cst.CSTTransformer):
             return updated_node
         if args:
             args[-1] = args[-1].with_changes(comma=updated_node.args[-1].comma)
-        return updated_node.with_changes(args=args)
+        shorter = on_one_line(updated_node.with_changes(args=args))
+        return shorter if isinstance(shorter, cst.Call) else updated_node.with_changes(args=args)
 
 
 def _is_default(arg: cst.Arg, default: object) -> bool:
