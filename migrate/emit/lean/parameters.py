@@ -70,23 +70,32 @@ def always_the_same(name: str, node: ast.AST, callers: Callers) -> dict[str, obj
     if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
         return {}
     places = positions(node, bound=False)
-    found: dict[str, list[object]] = {place: [] for place in places}
-    for call in calls:
-        given = dict(zip(places, call.args, strict=False))
-        given |= {keyword.arg or "": keyword.value for keyword in call.keywords}
-        if "" in given or any(isinstance(one, ast.Starred) for one in call.args):
-            return {}
-        for place in places:
-            value = given.get(place)
-            known = isinstance(value, ast.Constant) and isinstance(value.value, _LITERALS)
-            found[place].append(value.value if known else node)  # type: ignore[union-attr]
+    first, *others = [_constants_given(call, places) for call in calls]
+    kept = _kept_back(node)
     return {
-        place: values[0]
-        for place, values in found.items()
-        if place not in _kept_back(node)
-        and all(type(one) is type(values[0]) and one == values[0] for one in values)
-        and values[0] is not node
+        place: value
+        for place, value in first.items()
+        if place not in kept and all(_has(other, place, value) for other in others)
     }
+
+
+def _constants_given(call: ast.Call, places: list[str]) -> dict[str, object]:
+    """The constants that a call gives, by parameter; none where stars may give others."""
+    given = dict(zip(places, call.args, strict=False))
+    given |= {keyword.arg or "": keyword.value for keyword in call.keywords}
+    if "" in given or any(isinstance(one, ast.Starred) for one in call.args):
+        return {}
+    return {
+        place: value.value
+        for place, value in given.items()
+        if place in places
+        and isinstance(value, ast.Constant)
+        and isinstance(value.value, _LITERALS)
+    }
+
+
+def _has(given: dict[str, object], place: str, value: object) -> bool:
+    return place in given and type(given[place]) is type(value) and given[place] == value
 
 
 def _given(call: ast.Call, places: list[str], free: set[str], handed_on: set[str]) -> set[str]:

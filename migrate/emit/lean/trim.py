@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import is_
 from typing import NamedTuple
@@ -193,29 +193,36 @@ class _Calls(cst.CSTTransformer):
         )
         if known is None or any(arg.star for arg in updated_node.args):
             return updated_node
-        places, values, fixed = known
         if not self._first:
-            places, fixed = [place for place in places if place not in fixed], ()
-        named = [arg.keyword.value if arg.keyword else "" for arg in updated_node.args]
-        named = [name or (places[i] if i < len(places) else "") for i, name in enumerate(named)]
-        pairs = zip(updated_node.args, named, strict=True)
-        args = [
-            arg
-            for arg, name in pairs
-            if name not in fixed
-            and (arg.keyword is None or not _is_default(arg, values.get(name, known)))
-        ]
-        places = [place for place in places if place not in fixed]
-        while args and args[-1].keyword is None and len(args) <= len(places):
-            if not _is_default(args[-1], values.get(places[len(args) - 1], known)):
-                break
-            args.pop()
+            left = [place for place in known.places if place not in known.fixed]
+            known = Known(left, known.defaults, ())
+        args = _needed(updated_node.args, known)
         if len(args) == len(updated_node.args):
             return updated_node
         if args:
             args[-1] = args[-1].with_changes(comma=updated_node.args[-1].comma)
         shorter = on_one_line(updated_node.with_changes(args=args))
         return shorter if isinstance(shorter, cst.Call) else updated_node.with_changes(args=args)
+
+
+def _needed(given: Sequence[cst.Arg], known: Known) -> list[cst.Arg]:
+    """Arguments whose parameters are there, and have another value without them."""
+    places, values, fixed = known
+    if len([arg for arg in given if arg.keyword is None]) > len(places):
+        return list(given)
+    named = [arg.keyword.value if arg.keyword else places[i] for i, arg in enumerate(given)]
+    args = [
+        arg
+        for arg, name in zip(given, named, strict=True)
+        if name not in fixed
+        and (arg.keyword is None or not _is_default(arg, values.get(name, known)))
+    ]
+    places = [place for place in places if place not in fixed]
+    while args and args[-1].keyword is None and len(args) <= len(places):
+        if not _is_default(args[-1], values.get(places[len(args) - 1], known)):
+            break
+        args.pop()
+    return args
 
 
 def _is_default(arg: cst.Arg, default: object) -> bool:
