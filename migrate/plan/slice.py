@@ -8,7 +8,7 @@ import ast
 
 from migrate.flow.blocks import statements_below
 from migrate.flow.grad_mode import without_gradient
-from migrate.flow.gradient_reads import gradient_reads
+from migrate.flow.gradient_reads import gradient_reads, reads_with_gradient
 from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import may_use_parameters
 from migrate.flow.region import region_inputs, surely_binds
@@ -16,7 +16,7 @@ from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
 from migrate.resolve.members import is_module_value
-from migrate.resolve.values import UNKNOWN
+from migrate.resolve.values import UNKNOWN, ProjectFunction
 from migrate.syntax.ast_index import all_nodes, child_nodes
 
 
@@ -78,7 +78,7 @@ class Slicer:
     def _chain(self, block: list[ast.stmt], at: int) -> list[int]:
         """Backwards from the loss: every statement that changes what is needed behind it."""
         needed = reads(self.backward.bare) - self._modules(self.backward.bare)
-        flowing = gradient_reads(self.backward.bare)
+        flowing = self._surely_flowing(self.backward.bare)
         chain: list[int] = []
         for index in range(at - 1, -1, -1):
             statement = block[index]
@@ -89,7 +89,7 @@ class Slicer:
                 needed -= changed
             elif changed & needed:
                 chain.append(index)
-                flowing |= gradient_reads(statement) if changed & flowing else set()
+                flowing |= self._surely_flowing(statement) if changed & flowing else set()
                 needed -= surely_binds(self.flow, statement)  # its old value does not matter
                 needed |= set(region_inputs(self.flow, [statement])) - self._modules(statement)
         return chain[::-1]
@@ -102,6 +102,21 @@ class Slicer:
         if not carried or without_gradient(statement, self.context.flow):
             return False
         return may_use_parameters(statement, self.context.flow)
+
+    def _surely_flowing(self, node: ast.AST) -> set[str]:
+        """Names that pass a gradient on; what `pool.query(fake)` does with it is not known."""
+        unknown = {
+            inner
+            for call in ast.walk(node)
+            if isinstance(call, ast.Call)
+            and self.context.usage(call.func) is None
+            and not is_module_value(self.context.type(call.func))
+            and not isinstance(self.context.type(call.func), ProjectFunction)
+            for argument in (*call.args, *call.keywords)
+            for inner in ast.walk(argument)
+        }
+        names = [name for name in reads_with_gradient(node) if name not in unknown]
+        return {name.id for name in names}
 
     def _with_parameters(self, block: list[ast.stmt], chain: list[int]) -> set[int]:
         """Forwards: what uses parameters, and what uses that."""

@@ -15,7 +15,7 @@ from migrate.syntax.ast_index import all_nodes
 STEPS_AT_LEAST = 200_000
 STEPS_A_LINE = 100
 # One statement may hold any number of expressions; written by hand, a line has a handful.
-EXPRESSIONS_AT_LEAST = 40_000
+EXPRESSIONS_AT_LEAST = 100_000
 EXPRESSIONS_A_LINE = 40
 _SHORTEST = 3  # characters: `a.b`, `f()`
 # Large tables of numbers cost next to nothing.
