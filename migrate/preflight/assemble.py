@@ -17,6 +17,11 @@ _SLOW_MESSAGES = {
     Problem.HOST: "no device kernel: data goes to the host's CPU and back",
 }
 
+_READ = (
+    "builds the model from whole numbers that a tensor holds: a dry run computes none, so what was "
+    "checked may be another model; compute them with numpy or Python"
+)
+
 
 def assemble(
     mode: str,
@@ -35,6 +40,9 @@ def assemble(
     run.notes = list(ending["notes"])
     run.peak_bytes = int(ending["peak_bytes"])
     run.findings[:0] = [_not_compiled(step) for step in ending["not_compiled"]]
+    if ending["read"]:
+        places = [Place(file, line) for file, line in ending["read"]]
+        run.findings.insert(0, Finding(Problem.UNDECIDED, "", _READ, places))
     if ending["error"] is not None:
         run.complete = False
         run.findings.insert(0, _stopped(ending, log, is_user))

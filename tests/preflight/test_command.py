@@ -38,6 +38,17 @@ class Median(nn.Cell):
     def construct(self, x):
         x = self.head(x)
         return ops.median(x)[0]
+
+
+class Widths(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        rates = [rate.item() for rate in ops.linspace(0.0, 0.5, 2)]
+        widths = (ops.arange(1, 3).float() * 4).int().tolist()
+        self.layers = nn.SequentialCell(*(nn.Dense(4, 4) for _ in widths), nn.Dropout(p=rates[0]))
+
+    def construct(self, x):
+        return self.layers(x)
 """
 PROGRAM = """
 import sys
@@ -108,6 +119,22 @@ def test_a_slow_kernel_is_named_by_line_in_both_modes(
         operators = {o["operator"]: o["count"] for o in run["operators"]}
         assert operators["Conv2D"] == 1 and operators["Conv2DBackpropFilter"] == 1
     assert any("values" in limit for limit in document["not_checked"])
+
+
+@pytest.mark.frameworks
+def test_a_model_built_from_computed_numbers_is_not_called_accepted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(MODEL)
+    code, document = _run(
+        capsys, f"{path}:Widths", "--input", "2,4", "--classes", "4", "--mode", "pynative"
+    )
+    (run,) = document["runs"]
+    found = [f for f in run["findings"] if f["problem"] == "undecided"]
+    line = next(n for n, text in enumerate(MODEL.splitlines(), 1) if "widths = " in text)
+    assert code == 1 and run["verdict"] == "undecided"
+    assert [(Path(p["file"]).name, p["line"]) for p in found[0]["places"]] == [("net.py", line)]
 
 
 @pytest.mark.frameworks

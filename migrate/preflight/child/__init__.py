@@ -39,12 +39,12 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
     package = str(Path(mindspore.__file__).parent)
     markers = LineMarkers(UserFiles(job["roots"], (package,)))
-    result: dict[str, Any] = {"error": None, "notes": [], "not_compiled": []}
+    result: dict[str, Any] = {"error": None, "notes": [], "not_compiled": [], "read": []}
     try:
         if job["kind"] == "target":
             from migrate.preflight.child.target_step import take_step
 
-            result["notes"] += take_step(job, markers, progress)
+            result["read"] = take_step(job, markers, progress)
         else:
             from migrate.preflight.child.script_run import run_script
 

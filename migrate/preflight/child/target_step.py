@@ -13,17 +13,22 @@ from migrate.parity.mindspore_side import amp, call
 from migrate.parity.request import inputs, losses, optimizers, plan, target
 from migrate.parity.workers.worker_main import Progress
 from migrate.preflight.child.line_markers import LineMarkers
+from migrate.preflight.child.value_reads import ValueReads
 
 _LOSS_SCALE = 1024.0
 
 
-def take_step(job: dict[str, Any], markers: LineMarkers, progress: Progress) -> list[str]:
-    """Build the model, then run it as training would; returns notes for the report."""
+def take_step(
+    job: dict[str, Any], markers: LineMarkers, progress: Progress
+) -> list[tuple[str, int]]:
+    """Build the model, then run it as training would; returns the lines that read whole numbers
+    of tensors to build it.
+    """
     what = plan.from_json(job["plan"])
-    notes: list[str] = []
     mindspore.set_seed(what.seed)
     progress.enter("building the model")
-    model = target.build(target.parse(job["target"]))
+    with ValueReads(markers.files) as reads:
+        model = target.build(target.parse(job["target"]))
     if not isinstance(model, nn.Cell):
         raise RequestError(
             f"gives a {type(model).__name__}, not a mindspore.nn.Cell", where=job["target"]
@@ -47,7 +52,7 @@ def take_step(job: dict[str, Any], markers: LineMarkers, progress: Progress) -> 
         step(*given)
         mindspore.runtime.synchronize()
     progress.enter("done")
-    return notes
+    return reads.places
 
 
 def _training_step(
