@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from migrate.flow import FunctionFlow
 from migrate.flow.blocks import Home, innermost_loop, outermost_loop, statements_below
+from migrate.flow.late_bindings import is_made_later
 from migrate.flow.names import binds
 from migrate.pipeline.context import Context
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
@@ -52,6 +53,12 @@ class StepCall(NamedTuple):
     call: ast.Call
     name: str  # the optimizer as it is written; the receiver of a zero_grad; how it clips
     scaler: str = ""
+    by_network: bool = False  # `model.zero_grad()`
+
+    @property
+    def cleared(self) -> str:
+        """The parameters whose gradients a zero_grad clears, as source."""
+        return f"{self.name}.{'trainable_params()' if self.by_network else 'parameters'}"
 
 
 @dataclass(slots=True, eq=False)
@@ -83,12 +90,21 @@ class Calls:
         """
         if zero.name in self.optimizers:
             return zero.name
-        training = [name for name in self.optimizers if self.models.get(name) == {zero.name}]
-        if training:
-            return training[0]
+        steps = [one for one in self.steps if self.models.get(one.name) == {zero.name}]
+        near = [one.name for one in steps if self._share_loop(one.statement, zero.statement)]
+        by_hand = any(
+            not b.optimizer and self._share_loop(b.statement, zero.statement)
+            for b in self.backwards
+        )
+        if steps and (near or not by_hand):
+            return (near or [one.name for one in steps])[0]
         follows = self.flow.cfg.follows
         after = [b for b in self.backwards if follows(zero.statement, b.statement)]
         return (after or self.backwards)[0].optimizer
+
+    def _share_loop(self, one: ast.stmt, other: ast.stmt) -> bool:
+        loops = self.flow.cfg.loops_of
+        return loops(one)[:1] == loops(other)[:1]
 
 
 def find_calls(home: Home, context: Context) -> Calls:
@@ -104,6 +120,7 @@ def find_calls(home: Home, context: Context) -> Calls:
         elif isinstance(call.func, ast.Attribute):
             _sort_method(found, block, statement, call, call.func, context)
     _drop_schedulers(found, context)
+    _mark_networks(found)
     _leave_loops_over_optimizers(found, home.body)
     for backward in found.backwards:
         backward.optimizer = _next_optimizer(backward, found, home.body)
@@ -136,7 +153,8 @@ def _sort_method(
             scaler, bare = _unscaled(receiver)
             found.backwards.append(Backward(statement, block, call, receiver, bare, scaler))
     elif name == "zero_grad":
-        found.zeros.append(StepCall(statement, call, ast.unparse(receiver)))
+        network = not _is_a(context.type(receiver), OPTIMIZER)
+        found.zeros.append(StepCall(statement, call, ast.unparse(receiver), by_network=network))
     elif name == "step" and len(call.args) == 1 and isinstance(statement, ast.Expr):
         optimizer = ast.unparse(call.args[0])
         found.steps.append(StepCall(statement, call, optimizer, ast.unparse(receiver)))
@@ -174,6 +192,16 @@ def _drop_schedulers(found: Calls, context: Context) -> None:
         return _is_a(kind, OPTIMIZER) or (kind is UNKNOWN and named)
 
     found.steps = list(filter(counts, found.steps))
+
+
+def _mark_networks(found: Calls) -> None:
+    """What steps is an optimizer, and so is what is called one, whatever is known of its type."""
+    found.zeros = [
+        zero._replace(by_network=False)
+        if zero.name in found.optimizers or "opt" in zero.name.lower()
+        else zero
+        for zero in found.zeros
+    ]
 
 
 def _leave_loops_over_optimizers(found: Calls, body: list[ast.stmt]) -> None:
@@ -231,9 +259,16 @@ def _follows(backward: Backward, step: StepCall, calls: Calls) -> bool:
 
 
 def _in_same_loop(backward: Backward, calls: Calls, body: list[ast.stmt]) -> list[StepCall]:
-    """A step in a loop that the backward pass is not in belongs to another one."""
+    """A step in a loop that the backward pass is not in belongs to another one, and one of an
+    optimizer that is made later takes what lies at its parameters.
+    """
     loop = outermost_loop(body, backward.statement)
-    return [s for s in calls.steps if outermost_loop(body, s.statement) in (None, loop)]
+    return [
+        s
+        for s in calls.steps
+        if outermost_loop(body, s.statement) in (None, loop)
+        and not is_made_later(s.name, backward.statement, calls.flow)
+    ]
 
 
 def _are_alternatives(steps: list[StepCall], calls: Calls) -> bool:

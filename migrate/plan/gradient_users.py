@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from migrate.flow.blocks import outermost_loop, statements_below
 from migrate.flow.gradient_calls import gradients_cross_functions
+from migrate.flow.late_bindings import is_made_in, is_made_later, may_lack
 from migrate.flow.models import models_called
 from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import is_parameter
@@ -29,6 +30,7 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
     apart |= any(backward.others for one in calls for backward in one.backwards)
     apart |= gradients_cross_functions(context.modules.project) or _clips_apart(calls, context)
     apart |= any(one.loops_over_optimizers for one in calls) or _clears_apart(tree, calls)
+    apart |= any(_meets_later_optimizer(one) for one in calls)
     apart |= any(usage.api == CLOSURE_STEP for usage in context.usages.values())
     here = any(
         is_gradient(node, context) or _may_be_gradient(node, context)
@@ -51,6 +53,35 @@ def _clears_apart(tree: ast.Module, calls: Sequence[Calls]) -> bool:
     if any(n.attr == "zero_grad" and n not in claimed for n in nodes_of(tree, ast.Attribute)):
         return any(one.backwards for one in calls)
     return any(one.backwards and len(one.optimizers) > 1 and _is_mixed_up(one) for one in calls)
+
+
+def _meets_later_optimizer(calls: Calls) -> bool:
+    """Gradients are computed, or may be cleared, where the optimizer that uses them does not exist
+    yet.
+    """
+    flow = calls.flow
+    computed = any(
+        flow.cfg.follows(backward.statement, step.statement)
+        and is_made_later(step.name, backward.statement, flow)
+        for backward in calls.backwards
+        for step in calls.steps
+    )
+    return computed or any(
+        may_lack(name, zero.statement, flow)
+        and not is_made_later(name, zero.statement, flow)
+        and not _is_beside(zero.statement, name, calls)
+        for zero in calls.zeros
+        if calls.backwards and zero.by_network and (name := calls.zeroed_optimizer(zero))
+    )
+
+
+def _is_beside(statement: ast.stmt, optimizer: str, calls: Calls) -> bool:
+    """In a loop with a backward pass for an optimizer that was made in front of it."""
+    loops = calls.flow.cfg.loops_of
+    passes = {
+        loop for b in calls.backwards if b.optimizer == optimizer for loop in loops(b.statement)
+    }
+    return any(loop in passes and not is_made_in(loop, optimizer) for loop in loops(statement))
 
 
 def _is_mixed_up(calls: Calls) -> bool:

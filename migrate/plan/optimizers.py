@@ -63,7 +63,13 @@ def clips_all(
         and not listed.args
     ):
         return False
-    model = ast.unparse(listed.func.value)
+    return is_whole(ast.unparse(listed.func.value), optimizer, models, running)
+
+
+def is_whole(
+    model: str, optimizer: str, models: dict[str, set[str]], running: Sequence[str]
+) -> bool:
+    """All the parameters of the step that have a gradient are this network's."""
     if models.get(optimizer) == {model}:
         return True
     return bool(running) and all(f"{one}.".startswith(f"{model}.") for one in running)

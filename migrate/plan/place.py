@@ -7,9 +7,10 @@ from __future__ import annotations
 import ast
 
 from migrate.flow.blocks import Home, Loop, innermost_loop, loops_around, outermost_loop
+from migrate.flow.late_bindings import is_made_later
 from migrate.flow.names import binds, reads
 from migrate.plan.find import Backward, Calls, StepCall
-from migrate.plan.optimizers import clips_all
+from migrate.plan.optimizers import clips_all, is_whole
 from migrate.plan.training_step import Plans, Role, TrainingStep
 from migrate.syntax.ast_index import all_nodes
 
@@ -97,9 +98,9 @@ def _assign_updates(step: TrainingStep, calls: Calls, plans: Plans) -> None:
             continue
         if _is_near(zero, step, plans):
             early = follows(zero.statement, step.anchor)
-            plans.note(zero.statement, zero.call, Role("early_zero" if early else "zero", step))
+            plans.note(zero.statement, zero.call, _clearing(zero, early, step, calls, plans))
         elif zero.statement not in plans.roles and step.near is not None:
-            plans.note(zero.statement, zero.call, Role("early_zero", step))
+            plans.note(zero.statement, zero.call, _clearing(zero, True, step, calls, plans))
     for one in calls.unscales:
         if one.name == step.optimizer and _is_near(one, step, plans):
             plans.note(one.statement, one.call, Role("unscale", step, one.scaler))
@@ -113,6 +114,30 @@ def _assign_updates(step: TrainingStep, calls: Calls, plans: Plans) -> None:
             plans.note(clip.statement, call, Role(clip.name, step, "" if whole else "some"))
 
 
+def _clearing(zero: StepCall, early: bool, step: TrainingStep, calls: Calls, plans: Plans) -> Role:
+    """What clears: the step's own store, or, in front of it, that of the optimizer or, where
+    gradients lie at parameters, whatever the receiver has.
+    """
+    later = early and is_made_later(step.optimizer, zero.statement, calls.flow)
+    whole = is_whole(zero.name, step.optimizer, plans.models, step.running)
+    own = zero.by_network and _is_trained(zero.name, plans) and (early or not whole)
+    if step.on_parameters and (own or later):
+        return Role("own_zero", step, zero.cleared)
+    if later:
+        return Role("no_zero", step)  # nor are there gradients beside it
+    return Role("early_zero" if early else "zero", step)
+
+
+def _is_trained(network: str, plans: Plans) -> bool:
+    """A step runs it, or an optimizer was made with it: no class of the program's own with a
+    zero_grad().
+    """
+    running = [name for step in plans.steps for name in step.running]
+    return any(f"{name}.".startswith(f"{network}.") for name in running) or any(
+        network in held for held in plans.models.values()
+    )
+
+
 def _assign_each(step: TrainingStep, calls: Calls, plans: Plans) -> None:
     """Several optimizers: gradients lie at the parameters, and each looks for its own."""
     names = (step.optimizer, *step.backward.others)
@@ -120,8 +145,7 @@ def _assign_each(step: TrainingStep, calls: Calls, plans: Plans) -> None:
         if one.name in names and _is_near(one, step, plans):
             plans.note(one.statement, one.call, own_step(one, step))
     for zero in calls.zeros:
-        weights = "parameters" if zero.name in names else "trainable_params()"
-        plans.note(zero.statement, zero.call, Role("own_zero", step, f"{zero.name}.{weights}"))
+        plans.note(zero.statement, zero.call, Role("own_zero", step, zero.cleared))
     for one in calls.unscales:
         if one.name in names and _is_near(one, step, plans):
             plans.note(one.statement, one.call, own_unscale(one, step))

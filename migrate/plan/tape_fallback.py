@@ -42,9 +42,7 @@ def plan_with_tape(
     for one in calls.steps:
         plans.note(one.statement, one.call, own_step(one, first))
     for zero in calls.zeros:
-        is_optimizer = zero.name in calls.optimizers or "opt" in zero.name.lower()
-        weights = "parameters" if is_optimizer else "trainable_params()"
-        plans.note(zero.statement, zero.call, Role("own_zero", first, f"{zero.name}.{weights}"))
+        plans.note(zero.statement, zero.call, Role("own_zero", first, zero.cleared))
     for one in calls.unscales:
         plans.note(one.statement, one.call, own_unscale(one, first))
     return first

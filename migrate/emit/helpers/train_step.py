@@ -64,7 +64,15 @@ class ParameterGradients:
     kept_at = gradients_at_tensors
 
     def __init__(self, parameters):
-        self.parameters = [parameters] if hasattr(parameters, "shape") else list(parameters)
+        whole = callable(parameters) or hasattr(parameters, "shape")
+        self._given = parameters if whole else list(parameters)
+
+    @property
+    def parameters(self):
+        """A function is asked each time: its optimizer may be made later, or get more of them."""
+        if hasattr(self._given, "shape"):
+            return [self._given]
+        return list(self._given()) if callable(self._given) else self._given
 
     @property
     def values(self):

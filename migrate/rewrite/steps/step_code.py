@@ -160,6 +160,8 @@ def special_statement(
     grads = gradients(plan)
     if kind == "early_zero":
         return f"{_store(plan, spelling)}.clear({zeros_for_none(call)})" if plan.accumulates else ""
+    if kind == "no_zero":
+        return ""
     if kind == "inner_backward":
         return f"{plan.store_name}.add({plan.grads_name})" if plan.accumulates else ""
     if kind == "zero":
@@ -206,7 +208,7 @@ def _clipping(
     """Clip all gradients of the step, or those of the parameters that the program lists."""
     grads = gradients(plan)
     listed = _argument(call, 0, ("parameters",))
-    part = f", of={plan.weights}, only={listed}" if detail else ""
+    part = f", of={plan.weights.removeprefix('lambda: ')}, only={listed}" if detail else ""
     bound = _argument(call, 1, ("max_norm", "clip_value"))
     if kind == "clip_value":
         bound = bound or _other_arguments(call)
