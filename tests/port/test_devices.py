@@ -37,3 +37,21 @@ def test_a_device_that_nobody_asks_for_goes(port) -> None:
         "    return x.to(device)\n"
     ).text
     assert "device" not in text
+
+
+def test_help_is_renamed_in_a_function_without_torch(port) -> None:
+    """The guard must know of the edit, or it leaves the whole file as it was."""
+    ported = port(
+        """\
+        import torch
+
+        def options(parser):
+            parser.add_argument("--device", default="cpu", help="device (use cuda or cpu)")
+            return parser
+
+        def seed():
+            torch.manual_seed(0)
+        """
+    )
+    assert not ported.findings
+    assert 'help="device (use accelerator or cpu)"' in ported.text

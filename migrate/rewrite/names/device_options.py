@@ -63,7 +63,10 @@ class DeviceOptions(NodePass):
         if not _is_option(partner):
             return updated
         if not _names_a_device(partner):
-            return _with_help(updated)
+            renamed = _with_help(updated)
+            if renamed is not updated:
+                self.context.edited_lines.add(partner.lineno)
+            return renamed
         kept = [_in_words_of_mindspore(argument) for argument in updated.args]
         kind = keyword_argument("type", expression(self.spelling.name("helpers.device")))
         places = [i for i, a in enumerate(kept) if a.keyword and a.keyword.value == "type"]
