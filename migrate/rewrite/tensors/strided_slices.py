@@ -18,7 +18,10 @@ from migrate.syntax.text import code
     phase="rewrite",
     unit="node",
     needs=["types"],
-    after={"integer_indices": "it splits an index, whose slices stay as they are"},
+    after={
+        "integer_indices": "it splits an index, whose slices stay as they are",
+        "element_indices": "what is left is a subscript for good",
+    },
     examples=[
         becomes("x = x[:, ::2]", "x = helpers.strided_slice(x, 1, None, None, 2)"),
         becomes(
