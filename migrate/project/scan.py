@@ -15,7 +15,12 @@ _DECLARED = re.compile(rb"(?:\xef\xbb\xbf)?(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\
 # Text that is run, or a name that is put together and then loaded: whoever parses the file tells.
 _RUN = re.compile(rb"\b(?:exec|eval)\s*\(\s*[rRbBuUfF]*['\"]")
 _LOADED = re.compile(rb"__import__|import_module|\bmodules\b")
-_PIECE = re.compile(rb"""["'](?:t|to|tor|torc)["']|\\(?:x74|u0074|164)""")
+# Both parts of a name that is put together: `"to" + "rch"`; or its first letter by its number.
+_PIECES = [
+    re.compile(rb"""["']%b["'](?s:.*)["']%b["']""" % (b"torch"[:at], b"torch"[at:]))
+    for at in range(1, 5)
+]
+_ESCAPED = re.compile(rb"\\(?:x74|u0074|164)")
 _QUOTED = re.compile(rb"""["']torch(?:vision|audio)?["'.]""")
 
 
@@ -92,7 +97,9 @@ def _scan(path: str) -> Scan:
 def _quotes_torch(data: bytes, mentions: bool) -> bool:
     if mentions and (_QUOTED.search(data) or _RUN.search(data)):
         return True
-    return _LOADED.search(data) is not None and _PIECE.search(data) is not None
+    if _LOADED.search(data) is None:
+        return False
+    return _ESCAPED.search(data) is not None or any(piece.search(data) for piece in _PIECES)
 
 
 def _members(folder: str) -> frozenset[str]:

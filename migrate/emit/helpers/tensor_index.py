@@ -7,6 +7,7 @@ from mindspore.common.recompute import _pynative_executor
 from mindspore.ops.auto_generate import AsStrided
 
 from migrate.emit.helpers.functions_index import _spread_index
+from migrate.emit.helpers.train_inputs import _is_compiling, _same_again
 
 
 def select(input, dim, index):
@@ -71,9 +72,9 @@ def put_items(tensor, index, value):
 
 
 @ops.constexpr(check=False)
-def _gives_views(function):
-    """Outside compiled code, which has no value for a function, while nothing is recorded."""
-    return function is not None and not _pynative_executor.grad_flag()
+def _records_nothing():
+    """Outside of compiled code and of what is differentiated, views are views as in torch."""
+    return not _pynative_executor.grad_flag()
 
 
 def take_element(tensor, index):
@@ -89,7 +90,7 @@ def strided_slice(tensor, dim, start, stop, step):
     """tensor[start:stop:step] along one dimension; where a gradient is wanted by gather, whose
     gradient has a CPU kernel.
     """
-    if _gives_views(abs):
+    if not _is_compiling(_same_again) and _records_nothing():
         axis = dim + tensor.ndim if dim < 0 else dim
         return tensor[(slice(None),) * axis + (slice(start, stop, step),)]
     size = tensor.shape[dim]
@@ -110,7 +111,7 @@ def _strided_places(size, stride, storage_offset):
 
 def as_strided(input, size, stride, storage_offset=None):
     """torch's as_strided; where a gradient is wanted, of a tensor in row-major order as a copy."""
-    if _gives_views(abs):
+    if not _is_compiling(_same_again) and _records_nothing():
         offset = input.storage_offset() if storage_offset is None else storage_offset
         return AsStrided()(input, tuple(size), tuple(stride), offset)
     places = _strided_places(size, stride, storage_offset)

@@ -3,7 +3,8 @@
 import mindspore
 from mindspore import ops
 
-from migrate.emit.helpers.tensor_index import _gives_views, as_strided
+from migrate.emit.helpers.tensor_index import _records_nothing, as_strided
+from migrate.emit.helpers.train_inputs import _is_compiling, _same_again
 
 
 def unflatten(input, dim, sizes):
@@ -18,7 +19,7 @@ def unfold(input, dimension, size, step):
         return input.reshape((1,))[:size]
     axis = dimension + input.ndim if dimension < 0 else dimension
     count = (input.shape[axis] - size) // step + 1
-    if _gives_views(abs):
+    if not _is_compiling(_same_again) and _records_nothing():
         moves = tuple(input.stride())
         shape = (*input.shape[:axis], count, *input.shape[axis + 1 :], size)
         step = moves[axis] * step
