@@ -16,6 +16,7 @@ from migrate.resolve.usage import Usage
 from migrate.resources import folder
 from migrate.table import Table
 from migrate.table.evidence import verdict
+from migrate.table.program_evidence import is_measured
 
 # Names that are not computed with: an annotation, a base class, a test of a type.
 _NAMED = frozenset({"annotation", "base", "type", "exists"})
@@ -117,13 +118,14 @@ def _assumption(source: SourceFile, usage: Usage, table: Table) -> Assumption | 
     if entry.status == "risky":
         what = entry.note or "the counterpart may behave differently"
     else:
-        found = verdict(entry.torch, folder("mappings"))
-        if found == "agrees":
+        mappings = folder("mappings")
+        found = verdict(entry.torch, mappings)
+        if found == "agrees" or (not found and is_measured(entry.torch, mappings)):
             return None
         what = (
             f"verify says of its row: {found}"
             if found
-            else "its row was not measured against torch by itself"
+            else "its row was not measured against torch, alone or in programs"
         )
     return Assumption(source.path, usage.line, entry.torch, what, _RUN)
 

@@ -120,10 +120,12 @@ def rule_summary(name: str) -> str:
 
 def evidence(entry: Entry, folder: Path) -> list[str]:
     """What was measured for this row, where the table has been verified."""
+    from migrate.table import program_evidence
     from migrate.table.evidence import said
 
     if not said(entry.torch, folder):
-        return []
+        programs = program_evidence.said(entry.torch, folder)
+        return [programs] if programs else []
     from migrate.verify.fingerprint import row_hash
 
     return [said(entry.torch, folder, row_hash(entry))]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.hunt.idioms import PROGRAMS, read_programs, subjects
 from tests.hunt.record import renew
+from tests.hunt.rows import write as write_rows
 from tests.hunt.run import Judged, hunt
 from tests.hunt.table import RESULTS, page, text_table
 
@@ -47,6 +48,7 @@ def main() -> int:
     sys.stderr.write(f"{len(programs)} programs in {time.monotonic() - start:.0f} s\n")
     if options.write:
         RESULTS.write_text(page(renew(judged)), encoding="utf-8")
+        write_rows()
     return 1 if any(one.verdict in ("silent", "invalid") for one in judged) else 0
 
 

@@ -36,5 +36,10 @@ def names_with(verdict: str) -> set[str]:
     return {name for name, entry in _read().items() if entry[0] == verdict}
 
 
+def verdicts() -> dict[str, str]:
+    """Of every program that was run: its name and its last verdict."""
+    return {name: str(entry[0]) for name, entry in _read().items()}
+
+
 def _read() -> dict[str, list[object]]:
     return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
