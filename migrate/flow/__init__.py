@@ -31,6 +31,7 @@ from migrate.flow.dtypes import Dtypes
 from migrate.flow.effects import Effects
 from migrate.flow.events import Definition, Scope
 from migrate.flow.function import FunctionFlow
+from migrate.flow.given_views import GivenViews
 from migrate.flow.gradient import Gradient
 from migrate.flow.symbols import Symbols
 from migrate.flow.training_mode import TrainingMode
@@ -83,6 +84,10 @@ class Flow:
     @cached_property
     def callers_elsewhere(self) -> CallersElsewhere:
         return CallersElsewhere(self)
+
+    @cached_property
+    def views(self) -> GivenViews:
+        return GivenViews(self)
 
     @cached_property
     def gradient(self) -> Gradient:

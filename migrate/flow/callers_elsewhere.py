@@ -27,16 +27,20 @@ class CallersElsewhere:
 
     def carries(self, function: ast.AST, name: str) -> Verdict:
         """Does what other files pass for an argument carry a gradient?"""
-        qualified = self._names.get(function, "")
-        given = [
-            (flow, argument_given(call, name, function))
-            for flow, call, called in self._calls()
-            if called == qualified
-        ]
+        given = self.given(function, name)
         if not given:
             return unknown(f"who passes {name} is not known")
         answers = [flow.gradient.carries(node) for flow, node in given if node is not None]
         return next((one for one in answers if one.yes), next(iter(answers), no()))
+
+    def given(self, function: ast.AST, name: str) -> list[tuple[Flow, ast.expr | None]]:
+        """What other files pass for an argument, None where that is not to be seen."""
+        qualified = self._names.get(function, "")
+        return [
+            (flow, argument_given(call, name, function))
+            for flow, call, called in self._calls()
+            if called == qualified
+        ]
 
     @property
     def _names(self) -> dict[ast.AST, str]:

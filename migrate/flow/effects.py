@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from migrate.flow.answer import Verdict, unknown, yes
 from migrate.flow.events import arguments_of
 from migrate.flow.layers import PLAIN, Layer, Layers, Returns
-from migrate.flow.memory import Refs
+from migrate.flow.memory import Refs, Relation
 from migrate.flow.mutations import fills, mutations
+from migrate.resolve.values import is_tensor
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -31,6 +32,7 @@ class Summary:
     filled: set[str] = field(default_factory=set)  # containers that get or lose items
     returns: dict[str, Returns] = field(default_factory=dict)
     returns_new: bool = False  # some return gives a value of its own
+    returns_held: Relation | None = None  # of what an attribute or a global holds
     self_writes: set[str] = field(default_factory=set)  # attributes of self that are changed
     stores: set[str] = field(default_factory=set)  # parameters that outlive the call
 
@@ -42,6 +44,7 @@ class CallEffects:
     mutated: list[tuple[ast.expr, Verdict, str]] = field(default_factory=list)
     returns: list[tuple[ast.expr, Returns]] = field(default_factory=list)
     returns_new: bool = True
+    returns_held: Relation | None = None
     filled: list[ast.expr] = field(default_factory=list)  # containers that get or lose items
 
 
@@ -101,6 +104,7 @@ class Effects:
             if name in given:
                 found.returns.append((given[name], relation if sure else "maybe"))
         found.returns_new |= summary.returns_new or not summary.returns
+        found.returns_held = found.returns_held or summary.returns_held
 
     # Functions ----------------------------------------------------------------------------------
 
@@ -155,6 +159,8 @@ class Effects:
                     worst = relation if old is None else max(old, relation, key=_ORDER.__getitem__)
                     found.returns[name] = worst
                 found.returns_new |= not refs or any(r.memory.source != "parameter" for r in refs)
+                if is_tensor(inner.symbols.type(value)):
+                    found.returns_held = found.returns_held or _held_outside(refs)
         for name in list(found.returns):
             if found.returns_new and found.returns[name] != "maybe":
                 found.returns[name] = "maybe"
@@ -210,6 +216,12 @@ def _parameters(refs: Refs) -> dict[str, Returns]:
         elif ref.memory.source == "container":
             pending += ref.memory.contents
     return found
+
+
+def _held_outside(refs: Refs) -> Relation | None:
+    """How a result shares the memory of an attribute or of a global."""
+    relations = (r.relation for r in refs if r.memory.source in ("attribute", "global"))
+    return next((relation for relation in relations if relation in ("same", "view")), None)
 
 
 def _assigned_attributes(inner: FunctionFlow) -> set[str]:

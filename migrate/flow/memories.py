@@ -34,6 +34,14 @@ class Memories:
     def fresh(self, node: ast.AST) -> Refs:
         return frozenset({Ref(self._memory(node, "fresh"))})
 
+    def held_by_callee(self, node: ast.Call) -> Memory:
+        """What a function gives that an attribute or a global goes on holding."""
+        key = (self._memory(node, "fresh"), "result")
+        if key not in self._fields:
+            name = f"what {ast.unparse(node.func)} returns"
+            self._fields[key] = Memory("attribute", name, node, outside=True)
+        return self._fields[key]
+
     def _memory(self, node: ast.AST, source: str) -> Memory:
         made = self._made.get(node)
         if made is None:

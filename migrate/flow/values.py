@@ -287,6 +287,8 @@ class Evaluator(Memories):
             found |= self._through(node, self.value(argument), relation)
         if effects.returns and not effects.returns_new:
             found -= self.fresh(node)
+        if effects.returns_held is not None:
+            found.add(Ref(self.held_by_callee(node), effects.returns_held))
         return frozenset(found)
 
     # Stores -------------------------------------------------------------------------------------

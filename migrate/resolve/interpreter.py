@@ -45,7 +45,7 @@ _SETTING = re.compile(
     r"|^[nkhwtbcpHWTBNC]$"
 )
 _DEEPEST = 40  # functions entered from functions; deeper ones wait until the end
-_ROUNDS = 4  # looks at a function; a chain of calls longer than that is rare
+_MOST_LOOKS = 4  # at a function whose callers or callees say more by and by
 _HOPS = 1  # modules away from the file in hand whose function bodies are still looked at
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
@@ -107,12 +107,22 @@ class Interpreter(Statements):
         """Look again at functions whose parameters were only understood on the way; what that says
         of the functions they call leads on to those.
         """
-        for _ in range(_ROUNDS):
-            refined = [function for function in scope.functions if _is_refined(function)]
+        looks: dict[ProjectFunction, int] = {}
+        while True:
+            refined = [
+                function
+                for function in scope.functions
+                if _is_refined(function) and looks.get(function, 0) < _MOST_LOOKS
+            ]
             for function in refined:
+                looks[function] = looks.get(function, 0) + 1
                 function.done = False
                 self._forget(function)
+                before = function.result
                 self.run_function(function, {})
+                if before is UNKNOWN and function.result is not UNKNOWN:
+                    for caller in function.callers:
+                        caller.stale = True
             self._run_pending(scope)  # functions inside of those
             if not refined:
                 return
@@ -176,6 +186,8 @@ class Interpreter(Statements):
             function.hints[name] = (
                 join(function.hints[name], value) if name in function.hints else value
             )
+        if self.frame.function is not None and self.frame.function is not function:
+            function.callers.add(self.frame.function)
         if function.done or function.running or self._depth > _DEEPEST:
             return self._own_result(function, hints)
         away = function.module is not self.module and function.module is not self.main

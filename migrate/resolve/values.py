@@ -157,6 +157,7 @@ class ProjectFunction(Value):
 
     __slots__ = (
         "bound",
+        "callers",
         "done",
         "frame",
         "hints",
@@ -187,7 +188,8 @@ class ProjectFunction(Value):
         self.running = False
         self.seen: dict[str, Value] = {}  # the hints that its body was looked at with
         self.bound: dict[str, Value] = {}  # what its parameters were then
-        self.stale = False  # an attribute that it reads was understood afterwards
+        self.stale = False  # an attribute or a result that it reads was understood afterwards
+        self.callers: set[ProjectFunction] = set()  # that were given what it gave so far
         self.stated: set[str] = set()  # parameters of which the annotation says what they are
 
 

@@ -14,15 +14,21 @@ from migrate.emit.helpers.modules_parameter_names import (
 )
 
 
-def buffer(value, name):
+def buffer(value, name, persistent=True):
     """A buffer that the program changes: a Parameter without gradient, which torch lists apart."""
     if value is None:
         return None  # torch keeps the place of a buffer that is not there
     parameter = Parameter(value, name=name, requires_grad=False)
     parameter.is_buffer = True
+    parameter.is_transient = not persistent
     # A copy of the model keeps its buffers apart too.
-    parameter.__deepcopy__ = lambda memo: buffer(parameter.copy(), parameter.name)
+    parameter.__deepcopy__ = lambda memo: buffer(parameter.copy(), parameter.name, persistent)
     return parameter
+
+
+def late_buffer(module, name):
+    """The place of a buffer that gets its first tensor later, and is listed from then on."""
+    object.__setattr__(module, "late_buffers", (*getattr(module, "late_buffers", ()), name))
 
 
 def name_parameters(module):

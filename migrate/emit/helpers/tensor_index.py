@@ -218,7 +218,9 @@ def scatter_reduce(input, dim, index, src, reduce, include_self=True):
         won = (src == ops.gather(best, places, 0)).astype(flat.dtype)
     else:
         won = ops.ones_like(src)
-    total = ops.tensor_scatter_elements(counts * flat, places, won * src, reduction="add")
+    own = ops.where(counts > 0, flat, ops.zeros_like(flat))  # 0 times infinity is no number
+    gain = ops.where(won > 0, src, ops.zeros_like(src))
+    total = ops.tensor_scatter_elements(own, places, gain, reduction="add")
     if reduce != "sum":
         counts = ops.tensor_scatter_elements(counts, places, won, reduction="add")
         total = total / counts if input.is_floating_point() else total // counts

@@ -84,10 +84,14 @@ def as_parameter(
 ) -> cst.Assign:
     """`self.mean = helpers.buffer(zeros, "mean")`, for a buffer that is given new values."""
     value = call.args[1].value
+    quoted = in_quotes(f"'{name}'", spelling.quote)
+    rest = ", ".join([quoted, *(f"persistent={code(a.value)}" for a in call.args[2:])])
     if code(value) != "None":
-        quoted = in_quotes(f"'{name}'", spelling.quote)
         helper = spelling.name("helpers.buffer")
-        value = fill(f"{helper}({{value}}, {quoted})", {"value": value}, str)
+        value = fill(f"{helper}({{value}}, {rest})", {"value": value}, str)
+    elif len(call.args) == 2:
+        helper = spelling.name("helpers.late_buffer")
+        value = fill(f"{helper}({{module}}, {quoted})", {"module": receiver}, str)
     target = cst.Attribute(value=receiver, attr=cst.Name(name))
     return cst.Assign(targets=[cst.AssignTarget(target)], value=value)
 

@@ -10,17 +10,8 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare
 from migrate.resolve.values import is_tensor
-from migrate.rewrite.calls.call_sites import subscripted
-from migrate.rewrite.effects import Effects
-from migrate.rewrite.node_pass import FileRewrite, NodePass
-from migrate.rewrite.tensors.integer_indices import (
-    ARRAY,
-    INTEGER,
-    UNKNOWN,
-    as_tuple,
-    index_kinds,
-    index_of,
-)
+from migrate.rewrite.tensors.index_parts import ARRAY, INTEGER, UNKNOWN, as_tuple, index_kinds
+from migrate.rewrite.tensors.index_pass import IndexPass
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -41,22 +32,11 @@ from migrate.syntax.text import code
         ),
     ],
 )
-class ElementIndices(NodePass):
+class ElementIndices(IndexPass):
     """Rewrites reads; writes need no gradient of the index."""
 
-    def __init__(self, file: FileRewrite) -> None:
-        super().__init__(file)
-        self._effects = file.shared(Effects)
-
-    def propose_Subscript(
-        self, original: cst.Subscript, updated: cst.Subscript
-    ) -> cst.BaseExpression | None:
-        if len(updated.slice) < 2 or original in self._effects.subscript_targets:
-            return None
-        if not is_tensor(self.context.type(self.partner(subscripted(original)))):
-            return None
-        index = index_of(original, self.context.tree, self.partner)
-        if index is None or not self._may_be_numbers(index):
+    def read(self, index: ast.Tuple, updated: cst.Subscript) -> cst.BaseExpression | None:
+        if not self._may_be_numbers(index):
             return None
         texts = [code(element.slice) for element in updated.slice]
         helper = self.spelling.name("helpers.take_element")

@@ -8,11 +8,19 @@ import ast
 
 import libcst as cst
 
+from migrate.flow.memory import Ref
 from migrate.pipeline import becomes, declare
-from migrate.resolve.values import is_tensor
-from migrate.rewrite.node_pass import NodePass
 from migrate.rewrite.tensors.aliases import seen_by
-from migrate.rewrite.tensors.integer_indices import ARRAY, NEW, REST, UNKNOWN, as_tuple, index_kinds
+from migrate.rewrite.tensors.index_parts import (
+    ARRAY,
+    NEW,
+    REST,
+    UNKNOWN,
+    as_tuple,
+    index_kinds,
+    operand,
+)
+from migrate.rewrite.tensors.index_pass import IndexPass
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -41,39 +49,29 @@ from migrate.syntax.text import code
             "    y[:] = helpers.put_items(y, (i,), 1)\n    print(v)\n",
         ),
         becomes(
+            "def f(x: torch.Tensor):\n    x[x < 0] = 1\n\ny = torch.zeros(2, 3)\nf(y.t())\n",
+            "def f(x: Tensor):\n    x[:] = helpers.put_items(x, (x < 0,), 1)\n\n"
+            "y = ops.zeros((2, 3))\nf(y.t())\n",
+        ),
+        becomes(
             "def f():\n    x = torch.zeros(6).view(2, 3)\n    x[x < 0] = 1\n    print(x)\n",
             "def f():\n    x = ops.zeros(6).view(2, 3)\n    x[x < 0] = 1\n    print(x)\n",
         ),
     ],
 )
-class IndexedViewWrites(NodePass):
+class IndexedViewWrites(IndexPass):
     """Computes the whole view anew and writes it by a slice."""
 
-    def propose_Assign(self, original: cst.Assign, updated: cst.Assign) -> cst.Assign | None:
-        partner = self.partner(original)
-        if not isinstance(partner, ast.Assign) or len(partner.targets) != 1:
-            return None
-        return self._written(partner.targets[0], updated.targets[0].target, updated)
-
-    def propose_AugAssign(
-        self, original: cst.AugAssign, updated: cst.AugAssign
+    def write(
+        self, goal: ast.Subscript, place: cst.Subscript, statement: cst.Assign | cst.AugAssign
     ) -> cst.Assign | None:
-        partner = self.partner(original)
-        assert isinstance(partner, ast.AugAssign)
-        return self._written(partner.target, updated.target, updated)
-
-    def _written(
-        self, goal: ast.expr, place: cst.BaseExpression, updated: cst.Assign | cst.AugAssign
-    ) -> cst.Assign | None:
-        if not isinstance(goal, ast.Subscript) or not isinstance(place, cst.Subscript):
-            return None
         if self.is_compiled(self.function) or not self._is_due(goal):
             return None
-        base, value = code(place.value), code(updated.value)
+        base, value = code(place.value), code(statement.value)
         index = as_tuple([code(element.slice) for element in place.slice])
-        if isinstance(updated, cst.AugAssign):
-            sign = code(updated.operator).strip().rstrip("=")
-            value = f"{code(place)} {sign} ({value})"
+        if isinstance(statement, cst.AugAssign):
+            sign = code(statement.operator).strip().rstrip("=")
+            value = f"{code(place)} {sign} {operand(value)}"
         new = f"{self.spelling.name('helpers.put_items')}({base}, {index}, {value})"
         whole = cst.ensure_type(cst.parse_expression(f"{base}[:]"), cst.Subscript)
         self.context.edited_lines.add(goal.lineno)
@@ -86,11 +84,21 @@ class IndexedViewWrites(NodePass):
         kinds = index_kinds(goal.slice, self.context)
         if not {ARRAY, UNKNOWN} & set(kinds) and kinds not in ([REST], [NEW]):
             return False
-        if not is_tensor(self.context.type(goal.value)):
-            return False
         flow = self.context.flow.around(goal)
-        held = flow.aliases.refs(goal.value) if flow is not None else ()
+        if flow is None:
+            return False
+        held = flow.aliases.refs(goal.value)
+        if any(map(self._is_given_view, held)):
+            return True
         if not any(ref.relation in ("view", "maybe") for ref in held):
-            others = flow.aliases.observers(goal) if flow is not None else []
+            others = flow.aliases.observers(goal)
             return any(o.kind == "name" and o.relation == "view" for o in others)
         return not isinstance(goal.value, ast.Name) or bool(seen_by(goal, self.context))
+
+    def _is_given_view(self, ref: Ref) -> bool:
+        """Some caller passes a view of a tensor for the parameter."""
+        name = ref.memory.name if ref.memory.source == "parameter" else ""
+        function = self.function
+        if not name or ref.relation == "foreign" or not isinstance(function, ast.FunctionDef):
+            return False
+        return self.context.flow.views.is_given_view(function, name)

@@ -7,24 +7,26 @@ MindSpore put the dimensions of the index tensors in front; torch leaves them in
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from functools import lru_cache
 
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import Context
-from migrate.resolve.values import Instance, Known, ListOf, TupleOf, Value, is_tensor, options_of
-from migrate.rewrite.calls.call_sites import subscripted
-from migrate.rewrite.effects import Effects
-from migrate.rewrite.node_pass import FileRewrite, NodePass
-from migrate.rewrite.tensors.numpy_operands import is_numpy_value
-from migrate.syntax.ast_index import nodes_of
+from migrate.rewrite.tensors.index_parts import (
+    ARRAY,
+    INTEGER,
+    NEW,
+    REST,
+    UNKNOWN,
+    as_tuple,
+    index_kinds,
+    operand,
+)
+from migrate.rewrite.tensors.index_pass import IndexPass
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
-SLICE, NEW, REST, INTEGER, ARRAY, UNKNOWN = "slice", "None", "...", "integer", "array", "unknown"
 _INDICES = frozenset({INTEGER, ARRAY, UNKNOWN})
 
 
@@ -37,70 +39,17 @@ _INDICES = frozenset({INTEGER, ARRAY, UNKNOWN})
         becomes("x = x[0, :, torch.tensor([1, 0])]", "x = x[0][:, mindspore.tensor([1, 0])]"),
     ],
 )
-class IntegerIndices(NodePass):
+class IntegerIndices(IndexPass):
     """Takes the integers first, in reads and in writes."""
 
-    def __init__(self, file: FileRewrite) -> None:
-        super().__init__(file)
-        self._effects = file.shared(Effects)
-
-    def propose_Subscript(
-        self, original: cst.Subscript, updated: cst.Subscript
-    ) -> cst.BaseExpression | None:
-        if len(updated.slice) < 2 or original in self._effects.subscript_targets:
-            return None
-        if not is_tensor(self.context.type(self.partner(subscripted(original)))):
-            return None
-        index = index_of(original, self.context.tree, self.partner)
-        if index is None:
-            return None
+    def read(self, index: ast.Tuple, updated: cst.Subscript) -> cst.BaseExpression | None:
         return read_integers_first(index, updated, self.context, self.spelling)
 
-    def propose_Assign(self, original: cst.Assign, updated: cst.Assign) -> cst.Assign | None:
-        partner = self.partner(original)
-        if not isinstance(partner, ast.Assign) or len(partner.targets) != 1:
-            return None
-        return self._written(partner.targets[0], updated.targets[0].target, updated)
-
-    def propose_AugAssign(
-        self, original: cst.AugAssign, updated: cst.AugAssign
-    ) -> cst.Assign | None:
-        partner = self.partner(original)
-        assert isinstance(partner, ast.AugAssign)
-        return self._written(partner.target, updated.target, updated)
-
-    def _written(
-        self, goal: ast.expr, place: cst.BaseExpression, updated: cst.Assign | cst.AugAssign
+    def write(
+        self, goal: ast.Subscript, place: cst.Subscript, statement: cst.Assign | cst.AugAssign
     ) -> cst.Assign | None:
         """`x[0, :, rows] = y`, where the integer is taken before the index tensor."""
-        if not isinstance(goal, ast.Subscript) or not isinstance(place, cst.Subscript):
-            return None
-        if not is_tensor(self.context.type(goal.value)):
-            return None
-        return write_integers_first(goal.slice, place, updated, self.context, self.spelling)
-
-
-def index_of(
-    node: cst.Subscript, tree: ast.Module, partner: Callable[[cst.CSTNode], ast.AST | None]
-) -> ast.Tuple | None:
-    """The several indices of a subscript, which has no partner itself."""
-    depth, leaf = 0, node.value
-    while isinstance(leaf, cst.Subscript):
-        depth, leaf = depth + 1, leaf.value
-    return index_tuples(tree).get((partner(leaf), depth))
-
-
-@lru_cache(maxsize=4)
-def index_tuples(tree: ast.Module) -> dict[tuple[ast.AST | None, int], ast.Tuple]:
-    """Subscripts with several indices: by the leaf that is subscripted, and how often it is."""
-    found: dict[tuple[ast.AST | None, int], ast.Tuple] = {}
-    for node in nodes_of(tree, ast.Subscript):
-        if isinstance(node.slice, ast.Tuple):
-            depth, leaf = 0, node.value
-            while isinstance(leaf, ast.Subscript):
-                depth, leaf = depth + 1, leaf.value
-            found[leaf, depth] = node.slice
-    return found
+        return write_integers_first(goal.slice, place, statement, self.context, self.spelling)
 
 
 def read_integers_first(
@@ -138,7 +87,7 @@ def write_integers_first(
         read, where = f"{whole}[{', '.join(rest)}]", as_tuple(rest)
         helper = spelling.name("helpers.with_items")
     if isinstance(statement, cst.AugAssign):
-        value = f"{read} {code(statement.operator).strip().rstrip('=')} {_operand(value)}"
+        value = f"{read} {code(statement.operator).strip().rstrip('=')} {operand(value)}"
     new = expression(f"{helper}({whole}, {where}, {value})")
     goal = cst.ensure_type(cst.parse_expression(target), cst.Subscript)
     return cst.Assign([cst.AssignTarget(goal)], new)
@@ -188,59 +137,3 @@ def _is_plain(kinds: list[str]) -> bool:
     return (
         REST not in kinds[:last] and arrays[0] > last and arrays[-1] - arrays[0] == len(arrays) - 1
     )
-
-
-def as_tuple(texts: list[str]) -> str:
-    """The indices of a subscript as the text of a tuple, slices as calls."""
-    spelled = ["'...'" if text == "..." else _as_slice(text) for text in texts]
-    return f"({', '.join(spelled)}{',' if len(spelled) == 1 else ''})"
-
-
-def _as_slice(text: str) -> str:
-    """`a:b` as a call; what is no slice stays."""
-    parsed = cst.ensure_type(cst.parse_expression(f"_[{text}]"), cst.Subscript).slice[0].slice
-    if not isinstance(parsed, cst.Slice):
-        return text
-    bounds = [parsed.lower, parsed.upper, parsed.step]
-    if bounds == [None, None, None]:
-        return "slice(None)"
-    shown = [code(bound) if bound is not None else "None" for bound in bounds]
-    return f"slice({', '.join(shown if parsed.step is not None else shown[:2])})"
-
-
-def index_kinds(index: ast.expr, context: Context) -> list[str]:
-    """What stands at each place of an index."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return [_kind(part, context) for part in parts]
-
-
-def _kind(part: ast.expr, context: Context) -> str:
-    if isinstance(part, ast.Slice):
-        return SLICE
-    if isinstance(part, ast.Constant):
-        if part.value is None or part.value is ...:
-            return NEW if part.value is None else REST
-        return INTEGER if type(part.value) is int else ARRAY
-    if isinstance(part, ast.List | ast.ListComp | ast.Compare):
-        return ARRAY
-    if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
-        return _kind(part.operand, context)
-    value = context.type(part)
-    if is_tensor(value) or isinstance(value, ListOf | TupleOf):
-        return ARRAY
-    if is_numpy_value(value):
-        return UNKNOWN
-    return INTEGER if _is_integer(value) else UNKNOWN
-
-
-def _is_integer(value: Value) -> bool:
-    return all(
-        (isinstance(option, Instance) and option.cls == "builtins.int")
-        or (isinstance(option, Known) and type(option.value) is int)
-        for option in options_of(value)
-    )
-
-
-def _operand(text: str) -> str:
-    """With parentheses, unless it is a name or a number."""
-    return text if text.replace(".", "").isalnum() else f"({text})"

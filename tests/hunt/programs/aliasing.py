@@ -536,3 +536,60 @@ def run():
     x[rows] = 1.0
     x[x.sum(1) > 0, 1:] = 4.0
     return x, cols
+
+
+# %% [11] a part of boxes, written by lists in a function that is given it
+def scale(coords, gain):
+    coords[:, [0, 2]] -= 1.0
+    coords[:, [1, 3]] *= gain
+    return coords
+
+
+def run():
+    det = data(3, 6)
+    out = scale(det[:, :4], 2)
+    det[:, :4] = out.round()
+    det[0] = 7
+    return det, out
+
+
+# %% [11] a view that a method returns, written by a mask
+class Grid:
+    def __init__(self):
+        self.rows = torch.zeros(4, 4)
+
+    def column(self, i):
+        return self.rows[:, i]
+
+    def flat(self):
+        return self.rows.view(-1)
+
+    def whole(self):
+        return self.rows
+
+
+def run():
+    g = Grid()
+    c = g.column(1)
+    c[torch.tensor([0, 2])] = 5
+    f = g.flat()
+    f[f == 0] = -1
+    g.whole().t()[[1, 2]] = 3
+    w = g.whole()
+    w += 1
+    return g.rows, c, f
+
+
+# %% [11] a transposed view given to a function of another file
+from masks import clear
+
+
+def run():
+    x = data(3, 4)
+    y = x.t()
+    clear(y, y < 0)
+    clear(x.view(-1), torch.tensor([0, 5]))
+    return x, y
+# --- masks.py
+def clear(tensor, where):
+    tensor[where] = 0.5

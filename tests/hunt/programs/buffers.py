@@ -263,3 +263,67 @@ def run():
     seen = net[1].num_batches_tracked.clone(), net[1].running_var.clone()
     net(data(5, 3))
     return seen, net[1].num_batches_tracked, net[1].running_mean
+
+
+# %% [17] a buffer that is not saved, changed in every call
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.register_buffer("steps", torch.tensor(0), persistent=False)
+        self.register_buffer("total", torch.zeros(2), False)
+
+    def forward(self, x):
+        self.steps += 1
+        self.total = self.total + x.sum(0)
+        return self.fc(x)
+
+
+def run():
+    n = fill(Net())
+    n(data(3, 2))
+    return list(n.state_dict()), [k for k, _ in n.named_buffers()], n.steps, n.total
+
+
+# %% [17] buffers that are None at first are listed once they are set
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.register_buffer("cache", None)
+        self.register_buffer("mask", None)
+
+    def forward(self, x):
+        if self.cache is None:
+            self.cache = x.mean(0)
+        return self.fc(x) - self.cache
+
+
+def run():
+    n = fill(Net())
+    before = list(n.state_dict())
+    y = n(data(3, 2))
+    names = [k for k, _ in n.named_buffers()]
+    return before, y.detach(), list(n.state_dict()), names, n.state_dict()["cache"]
+
+
+# %% [17] a cache of keys in a buffer that is not saved
+class Cached(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(1, 4, 3))
+        self.register_buffer("pos", torch.tensor(0), persistent=False)
+        self.proj = nn.Linear(3, 3)
+
+    def forward(self, x):
+        start, n = int(self.pos), x.size(1)
+        self.keys[:, start : start + n] = self.proj(x)
+        self.pos += n
+        return self.keys[:, : start + n].mean(1)
+
+
+def run():
+    net = fill(Cached())
+    with torch.no_grad():
+        a, b = net(data(1, 2, 3)), net(data(1, 1, 3, seed=3))
+    return a, b, net.pos, list(net.state_dict())

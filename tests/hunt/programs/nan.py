@@ -233,3 +233,12 @@ def run():
     for _ in range(2):
         alpha = torch.logsumexp(alpha[None, :] + trans, dim=-1)
     return alpha, alpha.logsumexp(0)
+
+
+# %% [15] the largest of a group, from minus infinity on
+def run():
+    idx = torch.tensor([0, 2, 0, 1])
+    src = data(4)
+    a = torch.full((4,), float("-inf")).scatter_reduce(0, idx, src, reduce="amax")
+    b = torch.full((4,), float("inf")).scatter_reduce(0, idx, src, "amin", include_self=True)
+    return a, b, (src - a[idx]).exp()

@@ -361,3 +361,14 @@ def gather(x, flags):
 
 def run():
     return gather(data(3), [True, False])
+
+
+# %% [16] shifts of what a function without types gives
+def pack(q):
+    q = q.to(torch.uint8) & 0xF
+    return q[:, ::2] | (q[:, 1::2] << 4)
+
+
+def run():
+    p = pack(torch.tensor([[1, 2, 3, 4]]))
+    return p & 15, p >> 4, (p >> 2).long()
