@@ -898,7 +898,11 @@ def _is_absent(parameter):
 
 
 def _is_buffer(name, parameter):
-    return name.endswith(_RUNNING) or getattr(parameter, "is_buffer", False)
+    return (
+        name.endswith(_RUNNING)
+        or getattr(parameter, "is_buffer", False)
+        or not isinstance(parameter, Parameter)
+    )
 
 
 def _with_torch_names(module, pairs):
@@ -914,7 +918,13 @@ def named_buffers(module):
         if _is_buffer(name, parameter) and not _is_absent(parameter)
     ]
     pairs += module.named_buffers("", True, True)
+    pairs += [pair for pair in _late_buffers(module) if True]
     yield from _with_torch_names(module, pairs)
+
+
+def _late_buffers(module):
+    """Buffers that were None when they were registered, and are tensors by now."""
+    return []
 
 
 def answers_itself(module, method):
@@ -926,9 +936,17 @@ def answers_itself(module, method):
 
 def own_state(module):
     """MindSpore's state dict, without what torch's layers do not have."""
-    absent = {name for name, value in module.parameters_and_names() if _is_absent(value)}
-    state = nn.Cell.state_dict(module)
-    return OrderedDict((name, value) for name, value in state.items() if name not in absent)
+    absent = {
+        name
+        for name, value in module.parameters_and_names()
+        if _is_absent(value) or getattr(value, "is_transient", False)
+    }
+    state = list(nn.Cell.state_dict(module).items())
+    for late in _late_buffers(module):
+        inside = late[0].rpartition(".")[0]  # its module comes before the parts of the module
+        below = [i for i, (name, _) in enumerate(state) if name.startswith(inside)]
+        state.insert(below[0] if below else len(state), late)
+    return OrderedDict((name, value) for name, value in state if name not in absent)
 
 
 def state_dict(module, prefix=""):

@@ -35,6 +35,7 @@ from migrate.flow.given_views import GivenViews
 from migrate.flow.gradient import Gradient
 from migrate.flow.symbols import Symbols
 from migrate.flow.training_mode import TrainingMode
+from migrate.flow.wide_scalars import WideScalars
 from migrate.syntax.ast_index import all_nodes, child_nodes
 
 if TYPE_CHECKING:
@@ -88,6 +89,10 @@ class Flow:
     @cached_property
     def views(self) -> GivenViews:
         return GivenViews(self)
+
+    @cached_property
+    def scalars(self) -> WideScalars:
+        return WideScalars(self)
 
     @cached_property
     def gradient(self) -> Gradient:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrate.resolve.values import FLOAT, INT, STR, Instance, ProjectClass, is_tensor
+from migrate.flow.array_dtypes import ArrayDtypes
+from migrate.flow.project_flags import names_doubles
+from migrate.resolve.values import (
+    FLOAT,
+    INT,
+    STR,
+    Instance,
+    ListOf,
+    ProjectClass,
+    TupleOf,
+    is_tensor,
+    options_of,
+)
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
@@ -75,6 +87,7 @@ class Dtypes:
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
         self._depth = 0
+        self._arrays = ArrayDtypes(flow)
 
     def of(self, node: ast.expr) -> str:
         """The name of the dtype, "" where the program does not state it."""
@@ -96,7 +109,7 @@ class Dtypes:
         if isinstance(node, ast.Attribute):
             if node.attr in ("data", "T", "mT", "grad"):
                 return self.of(node.value)
-            found = {self.of(value) for value in self._assigned(node)}
+            found = {self.of(value) for value in self.assigned(node)}
             return found.pop() if len(found) == 1 else ""
         if isinstance(node, ast.UnaryOp):
             return self.of(node.operand)
@@ -176,8 +189,11 @@ class Dtypes:
         if name == "arange":
             kinds = {self._operand(argument) for argument in node.args}
             return "int64" if kinds == {"int"} else "float32" if "float" in kinds else ""
-        if name in ("tensor", "full"):
-            return _of_literal(node.args[-1 if name == "full" else 0]) if node.args else ""
+        if name in ("tensor", "full", "as_tensor", "from_numpy", "scalar_tensor"):
+            if not node.args:
+                return ""
+            given = node.args[-1 if name == "full" else 0]
+            return _of_literal(given) or self._arrays.of(given)
         if name in _FLOATING:
             return "float32"
         if name in _LIKE and node.args:
@@ -235,11 +251,23 @@ class Dtypes:
             return False
         if mine in RANK and other in RANK:
             return RANK.index(other) > RANK.index(mine)
+        if mine == "float32" and not other and names_doubles(self._flow.modules.project):
+            return self._may_be_double(right)
         if mine:
             return mine not in ("float32", "float64", "complex64")
         return other in ("float64", "complex64", "complex128")
 
-    def _assigned(self, node: ast.Attribute) -> list[ast.expr]:
+    def _may_be_double(self, node: ast.expr) -> bool:
+        """A name of unknown origin, or an item of a list: no layer, and no result of torch's."""
+        around = self._flow.around(node)
+        if not isinstance(node, ast.Name) or around is None:
+            return isinstance(node, ast.Subscript)
+        return any(
+            definition.kind == "parameter" or isinstance(definition.statement, ast.For)
+            for definition in around.defuse.reaching(node)
+        )
+
+    def assigned(self, node: ast.Attribute) -> list[ast.expr]:
         """All that a class of the program assigns to `self.x`, buffers among them."""
         owner = self._flow.symbols.type(node.value)
         cls = owner.cls if isinstance(owner, Instance) else None
@@ -254,7 +282,7 @@ class Dtypes:
             return self._gives_scalar(node)
         values: list[ast.expr | None] = []
         if isinstance(node, ast.Attribute):
-            values = [*self._assigned(node)]
+            values = [*self.assigned(node)]
         elif isinstance(node, ast.Name) and (around := self._flow.around(node)) is not None:
             values = [d.value for d in around.defuse.reaching(node) if d.kind != "augmented"]
         return bool(values) and all(
@@ -275,6 +303,16 @@ class Dtypes:
         if method and name in _KEEPING_SHAPE and isinstance(node.func, ast.Attribute):
             return self.is_scalar(node.func.value)
         return False
+
+    def has_items(self, node: ast.expr) -> bool:
+        """A list, a tuple or an array is made a tensor with dimensions, a number none."""
+        if isinstance(node, ast.List | ast.Tuple | ast.ListComp):
+            return True
+        return any(
+            isinstance(kind, ListOf | TupleOf)
+            or (isinstance(kind, Instance) and kind.cls == "numpy.ndarray")
+            for kind in options_of(self._flow.symbols.type(node))
+        )
 
     def refuses(self, left: ast.expr, right: ast.expr, divides: bool) -> bool:
         """`whole += 0.5`, `whole /= 2`: the result has fractions, and torch raises."""

@@ -36,6 +36,7 @@ class Sign(Flag):
     SETS_MODE_WHEN_BUILT = auto()
     DRAWS_FROM_NUMPY = auto()  # from its global stream
     MAKES_COMPLEX = auto()
+    NAMES_DOUBLES = auto()
 
 
 _NAMED = {
@@ -55,6 +56,7 @@ _NAMED = {
         ),
         Sign.MAKES_COMPLEX,
     ),
+    **dict.fromkeys(("float64", "double", "DoubleTensor"), Sign.NAMES_DOUBLES),
     **dict.fromkeys(("OneCycleLR", "CyclicLR"), Sign.CYCLES_MOMENTUM),
 }
 _INFINITY = frozenset({"inf", "Inf", "infty", "Infinity", "NINF", "PINF"})

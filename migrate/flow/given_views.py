@@ -25,10 +25,11 @@ class GivenViews:
         key = (function, name)
         if key not in self._known:
             self._known[key] = False  # while it is looked at
-            self._known[key] = any(_is_view(flow, node) for flow, node in self._given(*key))
+            self._known[key] = any(_is_view(flow, node) for flow, node in self.given(*key))
         return self._known[key]
 
-    def _given(self, function: ast.AST, name: str) -> list[tuple[Flow, ast.expr]]:
+    def given(self, function: ast.AST, name: str) -> list[tuple[Flow, ast.expr]]:
+        """What the calls of the program pass for the parameter."""
         flow = self._flow
         here = [
             (flow, argument_given(site.node, name, function))

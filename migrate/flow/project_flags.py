@@ -24,6 +24,11 @@ def makes_complex(project: Project) -> bool:
     return _any_has(project, Sign.MAKES_COMPLEX)
 
 
+def names_doubles(project: Project) -> bool:
+    """`torch.float64`, `x.double()`: a tensor of unknown dtype may be one."""
+    return _any_has(project, Sign.NAMES_DOUBLES)
+
+
 def draws_from_numpy(project: Project) -> bool:
     """Somewhere in these files numbers are drawn from numpy's global stream."""
     return _any_has(project, Sign.DRAWS_FROM_NUMPY)

@@ -80,4 +80,21 @@ def arithmetic(left, sign, right):
         return left - right
     if sign == "//":
         return left // right
-    return left % right if sign == "%" else left**right
+    if sign == "%":
+        return left % right
+    if sign == "&":
+        return left & right
+    if sign == "|":
+        return left | right
+    if sign == "^":
+        return left ^ right
+    return left * right if sign == "*" else left**right
+
+
+def leaf_array(parameter):
+    """torch's numpy() of what may require a gradient."""
+    if getattr(parameter, "requires_grad", False):
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    return parameter.asnumpy()

@@ -9,7 +9,9 @@ import libcst as cst
 
 from migrate.flow.dtypes import WHOLE
 from migrate.flow.project_flags import draws_from_numpy, thaws
+from migrate.pipeline.refusal import Refusal
 from migrate.resolve import Usage
+from migrate.resolve.values import PARAMETER, Instance, ProjectClass
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.cells.buffers import as_parameter
 from migrate.rewrite.effects import Effects
@@ -72,6 +74,8 @@ class SpecialCalls(FileAccess):
             return cst.Call(func=expression(name), args=[*given, *site.updated.args])
         if receiver is None:
             return self._seed(site)
+        if site.entry.torch == "torch.Tensor.numpy" and not partner.keywords:
+            return self._leaf_array(partner, receiver)
         return self._buffer(site, receiver) or self._trainable(partner, receiver)
 
     def _has_no_mean(self, partner: ast.Call) -> bool:
@@ -92,6 +96,16 @@ class SpecialCalls(FileAccess):
         name = self.spelling.name("helpers.manual_seed")
         return site.updated.with_changes(func=expression(name))
 
+    def _leaf_array(
+        self, partner: ast.Call, receiver: cst.BaseExpression
+    ) -> cst.BaseExpression | None:
+        """`weight.numpy()` raises in torch while the weight requires a gradient."""
+        subject = getattr(partner.func, "value", None)
+        if self.context.type(subject) is not PARAMETER or getattr(subject, "attr", "") == "data":
+            return None
+        name = self.spelling.name("helpers.leaf_array")
+        return cst.Call(func=expression(name), args=[cst.Arg(receiver)])
+
     def _place(self, partner: ast.Call) -> str:
         """Whose list the call stands in, as rows say it."""
         holder = self._sites.listed_for.get(partner, "")
@@ -103,10 +117,27 @@ class SpecialCalls(FileAccess):
         name = self._sites.stateful.get(site.partner)
         if name is None or site.partner not in self._sites.statements:
             return None
+        dtypes = self._dtypes_of_buffer(site.partner, name)
+        if len(dtypes) > 1:
+            reason = (
+                f"the buffer {name} is {' and '.join(dtypes)} in turn: it keeps its first dtype"
+            )
+            step = "register it with the dtype that it gets later, or cast what it is given"
+            self.flag(site.partner, Refusal(reason, step, "MS302"))
         made = cst.Call(func=cst.Name(name))  # stands for it until the statement is left
         new = as_parameter(name, receiver, site.updated, self.spelling)
         self._effects.assignments[made] = new
         return made
+
+    def _dtypes_of_buffer(self, partner: ast.Call, name: str) -> list[str]:
+        """The dtypes of all that the class gives a buffer, as far as they are known."""
+        owner = self.context.type(getattr(partner.func, "value", None))
+        cls = owner.cls if isinstance(owner, Instance) else None
+        if not isinstance(cls, ProjectClass):
+            return []
+        flow = self.context.flow
+        found = {flow.dtypes.of(value) for value, _ in flow.effects.layers.assigned(cls, name)}
+        return sorted(found - {""})
 
     def _trainable(
         self, partner: ast.Call, receiver: cst.BaseExpression

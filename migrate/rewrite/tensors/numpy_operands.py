@@ -62,6 +62,7 @@ class NumpyOperands(NodePass):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._numpy_indices: set[ast.AST] | None = None  # between the brackets of a tensor
+        self._numpy_bounds: set[Spine] | None = None  # of slices
         self._numpy_left: dict[Spine, bool] | None = None  # found when first asked for
 
     def propose_BinaryOperation(
@@ -83,14 +84,22 @@ class NumpyOperands(NodePass):
 
     def leave_Slice(self, original: cst.Slice, updated: cst.Slice) -> cst.Slice:
         """`x[:, top:bottom]` with bounds that numpy computed: MindSpore takes Python's integers."""
+        if self._numpy_bounds is None:
+            scope = self.context.resolution.scope
+            self._numpy_bounds = find_numpy_bounds(scope.tree, self.context) if scope else set()
         changed: dict[str, cst.BaseExpression] = {}
-        for side in ("lower", "upper"):
+        for side in ("lower", "upper") if self._numpy_bounds else ():
             old, new = getattr(original, side), getattr(updated, side)
-            if isinstance(new, cst.Call) and code(new.func) == "int":
+            if old is None or (isinstance(new, cst.Call) and code(new.func) == "int"):
                 continue
-            if isinstance(old, cst.Name | cst.Attribute | cst.Call) and is_numpy_value(
-                self.context.type(self.partner(old))
-            ):
+            depth, leaf = 0, old
+            while isinstance(leaf, cst.BinaryOperation | cst.UnaryOperation | cst.Subscript):
+                depth += 1
+                if isinstance(leaf, cst.BinaryOperation):
+                    leaf = leaf.left
+                else:
+                    leaf = leaf.value if isinstance(leaf, cst.Subscript) else leaf.expression
+            if (self.partner(leaf), depth) in self._numpy_bounds:
                 bare = new.with_changes(lpar=[], rpar=[])
                 changed[side] = cst.Call(func=cst.Name("int"), args=[cst.Arg(bare)])
         return updated.with_changes(**changed) if changed else updated
@@ -128,6 +137,24 @@ def find_numpy_indices(tree: ast.Module, context: Context) -> set[ast.AST]:
                     while isinstance(part, ast.Subscript):
                         part = part.value
                     found.add(part)
+    return found
+
+
+def find_numpy_bounds(tree: ast.Module, context: Context) -> set[Spine]:
+    """Bounds of slices that numpy computed: `box[0]`, `centre - size // 2`."""
+    found: set[Spine] = set()
+    for node in nodes_of(tree, ast.Slice):
+        for bound in (node.lower, node.upper):
+            if bound is None or not is_numpy_value(context.type(bound)):
+                continue
+            depth, leaf = 0, bound
+            while isinstance(leaf, ast.BinOp | ast.UnaryOp | ast.Subscript):
+                depth += 1
+                if isinstance(leaf, ast.BinOp):
+                    leaf = leaf.left
+                else:
+                    leaf = leaf.value if isinstance(leaf, ast.Subscript) else leaf.operand
+            found.add((leaf, depth))
     return found
 
 

@@ -8,18 +8,27 @@ import ast
 
 import libcst as cst
 
-from migrate.flow.dtypes import RANK, WHOLE
+from migrate.flow.dtypes import WHOLE
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import Context
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.node_pass import FileRewrite, NodePass
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.nodes import atomic, expression
 from migrate.syntax.text import code
 
 Spine = tuple[ast.AST | None, int]  # the first leaf of a left operand, and the operations around it
-# MindSpore's products and quotients follow torch's rule.
-_WIDENING = (ast.Add, ast.Sub, ast.FloorDiv, ast.Mod, ast.Pow)
+# MindSpore's quotients follow torch's rule, and its products but for the narrowest dtypes.
+_WIDENING = (ast.Add, ast.Sub, ast.FloorDiv, ast.Mod, ast.Pow, ast.Mult)
+_WIDENING_BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
+_WRONG_PRODUCTS = ("uint8", "int8")
+# Functions of two tensors that take the wider dtype.
+_FUNCTIONS = frozenset(
+    """
+    add atan2 bitwise_and bitwise_or bitwise_xor clamp clamp_max clamp_min clip floor_divide fmod
+    hypot max maximum min minimum pow remainder rsub sub subtract where
+    """.split()  # noqa: SIM905
+)
 
 
 @declare(
@@ -49,6 +58,27 @@ class ScalarOperands(NodePass):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._sides: dict[Spine, tuple[str, str]] | None = None
+        self._arguments: dict[ast.expr, ast.expr] | None = None
+
+    def leave_Arg(self, original: cst.Arg, updated: cst.Arg) -> cst.Arg:
+        """`torch.max(x, s)`, `x.clamp(min=s)`"""
+        if self._arguments is None:
+            self._arguments = _scalar_arguments(self.context.tree, self.context)
+        partner = self.partner(original.value) if self._arguments else None
+        beside = self._arguments.get(partner) if isinstance(partner, ast.expr) else None
+        if beside is None:
+            return updated
+        dtype = _common_dtype(partner, beside, self.context)
+        if dtype:
+            name = self.spelling.name(f"mindspore.{dtype}")
+            return updated.with_changes(
+                value=expression(f"{code(atomic(updated.value))}.astype({name})")
+            )
+        if any(isinstance(node, ast.Call) for node in all_nodes(beside)):
+            return updated
+        function = self.spelling.name("helpers.as_number")
+        new = f"{function}({code(_bare(updated.value))}, {ast.unparse(beside)})"
+        return updated.with_changes(value=expression(new))
 
     def leave_BinaryOperation(
         self, original: cst.BinaryOperation, updated: cst.BaseExpression
@@ -89,32 +119,53 @@ def _scalar_sides(tree: ast.Module, context: Context) -> dict[Spine, tuple[str, 
     """Which operand has no dimensions and is too wide, and the dtype of the other one."""
     found: dict[Spine, tuple[str, str]] = {}
     for node in nodes_of(tree, ast.BinOp):
-        if not isinstance(node.op, _WIDENING):
+        if not isinstance(node.op, _WIDENING + _WIDENING_BITS):
             continue
         for side, scalar, other in (
             ("right", node.right, node.left),
             ("left", node.left, node.right),
         ):
-            if _widens(scalar, other, context):
+            if _is_due(node, scalar, other, context):
                 depth, leaf = 0, node.left
                 while isinstance(leaf, ast.BinOp | ast.UnaryOp):
                     depth += 1
                     leaf = leaf.left if isinstance(leaf, ast.BinOp) else leaf.operand
-                found[leaf, depth] = side, context.flow.dtypes.of(other)
+                found[leaf, depth] = side, _common_dtype(scalar, other, context)
     return found
 
 
-def _widens(scalar: ast.expr, other: ast.expr, context: Context) -> bool:
-    dtypes = context.flow.dtypes
-    if not is_tensor(context.type(other)) or not dtypes.is_scalar(scalar):
+def _common_dtype(scalar: ast.AST | None, other: ast.expr, context: Context) -> str:
+    """What the scalar is beside the other tensor; a float beside whole numbers is a float32."""
+    found = context.flow.dtypes.of(other)
+    floating = isinstance(scalar, ast.expr) and context.flow.scalars.dtype(scalar).startswith("f")
+    return "float32" if floating and found in WHOLE else found
+
+
+def _is_due(node: ast.BinOp, scalar: ast.expr, other: ast.expr, context: Context) -> bool:
+    flow = context.flow
+    if isinstance(node.op, ast.Mult) and flow.dtypes.of(other) not in _WRONG_PRODUCTS:
         return False
-    if dtypes.is_scalar(other):
-        return False
-    wide, narrow = dtypes.of(scalar), dtypes.of(other)
-    if wide == "float64":
-        return narrow != "float64"
-    if not narrow and wide == "int64":
-        return True  # beside a narrower one, or a float
-    if wide not in RANK or narrow not in RANK or (wide in WHOLE) != (narrow in WHOLE):
-        return False
-    return narrow != "bool" and RANK.index(wide) > RANK.index(narrow)
+    return is_tensor(context.type(scalar)) and flow.scalars.widens(scalar, other)
+
+
+def _scalar_arguments(tree: ast.Module, context: Context) -> dict[ast.expr, ast.expr]:
+    """Arguments without dimensions that are too wide, with the tensor that they stand beside."""
+    found: dict[ast.expr, ast.expr] = {}
+    for call in nodes_of(tree, ast.Call):
+        usage = context.usage(call.func)
+        owner, _, name = usage.api.rpartition(".") if usage is not None else ("", "", "")
+        if name not in _FUNCTIONS or owner not in ("torch", "torch.Tensor"):
+            continue
+        operands = [*call.args, *(k.value for k in call.keywords if k.arg != "dim")]
+        if owner == "torch.Tensor" and isinstance(call.func, ast.Attribute):
+            operands.insert(1 if name == "where" else 0, call.func.value)
+        operands = operands[1:] if name == "where" else operands
+        for scalar in call.args + [k.value for k in call.keywords]:
+            beside = next((other for other in operands if other is not scalar), None)
+            if (
+                beside is not None
+                and is_tensor(context.type(scalar))
+                and context.flow.scalars.widens(scalar, beside)
+            ):
+                found[scalar] = beside
+    return found

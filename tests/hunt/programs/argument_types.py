@@ -194,3 +194,16 @@ def run():
     n = np.int64(3)
     x = data(4, 6)
     return torch.ones(n, 2).shape, torch.zeros((n, n)).shape, torch.eye(n).shape, x[:n].shape, x.view(-1, n).shape, torch.linspace(0, 1, n), x.repeat(1, np.int32(2)).shape
+
+
+# %% [23] slices by numpy's numbers out of a function
+def box(h, w):
+    return np.clip(1, 0, h), np.clip(3, 0, w), np.int64(2)
+
+
+def run():
+    x = data(4, 4)
+    b = box(4, 4)
+    y1, y2, k = b
+    x[b[0] : b[1], k:] = 0
+    return x, x[y1:y2], x[:, : b[2]], x[np.int64(1)], x[k], x[k - 1 : k + 1]
