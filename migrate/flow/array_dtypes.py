@@ -111,21 +111,28 @@ class ArrayDtypes:
         if not isinstance(node.func, ast.Attribute) or is_tensor(self._flow.symbols.type(node)):
             return ""
         owner = node.func.value
-        module = ast.unparse(owner).partition(".")[0] in ("np", "numpy")
-        if name in _DTYPES:
-            return name if module else ""
-        if name == "arange" and module:
-            floats = any(isinstance(a, ast.Constant) and type(a.value) is float for a in node.args)
-            return "float64" if floats else ""
-        if name in _DOUBLE:
-            return "float64" if module or name not in ("random", "copy") else ""
-        subject = (node.args[0] if node.args else None) if module else owner
-        if subject is None or not (name in _REAL or name in _KEEPING):
+        if ast.unparse(owner).partition(".")[0] not in ("np", "numpy"):
+            return self._of_subject(name, owner)
+        return _made(name, node) or (self._of_subject(name, node.args[0]) if node.args else "")
+
+    def _of_subject(self, name: str, subject: ast.expr) -> str:
+        """What a function gives of what it is given."""
+        if name not in _REAL and name not in _KEEPING:
             return ""
         if self._is_number(subject):
             return "float64" if name in _REAL else ""
         given = self.of(subject)
         return "float64" if name in _REAL and given.startswith(("int", "uint", "bool")) else given
+
+
+def _made(name: str, node: ast.Call) -> str:
+    """What functions of numpy's make, whatever they are given."""
+    if name in _DTYPES:
+        return name
+    if name == "arange":
+        floats = any(isinstance(a, ast.Constant) and type(a.value) is float for a in node.args)
+        return "float64" if floats else ""
+    return "float64" if name in _DOUBLE else ""
 
 
 def _named(node: ast.expr) -> str:
