@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,12 +22,14 @@ def render(analysis: Analysis, base: Path | None = None) -> str:
     counts: Counter[str] = Counter()
     for row in operators:
         counts[row["status"]] += len(row["places"])
+    project = _project(analysis)
     return render_page(
         "analyze.html",
         base=base,
+        filters={"place": lambda place: _below(printable(str(place), keep=""), project)},
         title="PyTorch to MindSpore",
         lead=words.summary(analysis),
-        facts=facts(_project(analysis)),
+        facts=facts(project),
         coverage=coverage,
         percent=int(100 * coverage.share) if coverage and coverage.open else 100,
         open_items=analysis.open_items,
@@ -48,7 +51,16 @@ def _project(analysis: Analysis) -> str:
         place.path for row in analysis.operators for place in row.places
     ]
     parents = {str(Path(path).parent) for path in paths}
-    return min(parents, key=len) if parents else "."
+    try:
+        return os.path.commonpath(parents) or "." if parents else "."
+    except ValueError:  # absolute and relative ones: nothing is common to them
+        return min(parents, key=len)
+
+
+def _below(place: str, project: str) -> str:
+    """The place as seen from the project, where its absolute path was given."""
+    prefix = project.rstrip(os.sep) + os.sep
+    return place.removeprefix(prefix) if os.path.isabs(project) else place
 
 
 def _group(group: Sequence[Action]) -> dict[str, Any]:

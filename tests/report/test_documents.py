@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from migrate.analyze.model import Analysis, Place
+from migrate.cli import main
 from migrate.report import json_document, sarif
 
 # The part of SARIF 2.1.0 that we write, stated strictly: nothing unknown, nothing missing.
@@ -251,3 +252,16 @@ def test_every_json_field_is_documented(analysis: Analysis) -> None:
     document["features"][0]["members"] = {}
     document["summary"]["by_status"] = {}
     assert sorted(name for name in names(document) if f"`{name}`" not in text) == []
+
+
+def test_a_page_over_two_folders_shows_places_from_their_common_parent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("nets/one.py", "tools/two.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("import torch\n\nx = torch.ones(3)\n")
+    main(["analyze", str(tmp_path / "nets"), str(tmp_path / "tools"), "--format", "html"])
+    page = capsys.readouterr().out
+    assert f"project: {tmp_path}<" in page
+    assert "<code>nets/one.py</code>" in page and "<code>tools/two.py</code>" in page
+    assert f">{tmp_path}/nets/one.py" not in page
