@@ -51,7 +51,8 @@ class Installation:
             return (
                 f"preflight was tested with MindSpore {', '.join(TESTED)}, "
                 f"this is {self.version or 'an unknown version'}",
-                f"install it into a separate environment: pip install mindspore=={TESTED[-1]}",
+                "install one into a separate environment: "
+                f"pip install mindspore=={TESTED[-1]} 'numpy<2'",
             )
         if not self._plugin.is_file():
             return (
