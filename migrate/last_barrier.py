@@ -90,7 +90,7 @@ def _message(error: Exception) -> tuple[str, int]:
         return str(error), REFUSED
     if isinstance(error, OSError):
         reason = (error.strerror or describe(error)).lower()
-        where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
         return f"{where}: {reason}" if where else reason, REFUSED
     if isinstance(error, MemoryError):
         return "ran out of memory\n  give fewer files at a time, or use --jobs 1", REFUSED

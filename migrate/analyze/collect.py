@@ -24,9 +24,9 @@ from migrate.table import Table, TableError
 # Syntax trees hold no cycles, so the collector would walk them for nothing; what cycles there are
 # between scopes and functions is cleared now and then.
 _LINES_BETWEEN_COLLECTIONS = 100_000
-# What is known of modules grows with a tree; beyond this it is forgotten and learnt again. All
-# processes together stay below it.
-_LINES_REMEMBERED = 250_000
+# What is known of modules grows with a tree; beyond this it is forgotten and learnt again, by lines
+# of whole trees. All processes together stay below it.
+_LINES_REMEMBERED = 140_000
 # A second process costs a start-up of about 0.2 s; below this it does not pay.
 _WORTH_A_PROCESS = 1_500_000  # bytes
 _CHUNK = 12  # neighbouring files import the same modules, so they go to one process
@@ -36,11 +36,9 @@ class Analyser:
     """Holds what the files of a request have in common: modules seen, table rows read."""
 
     def __init__(self, project: Project, table: Table, options: Options, jobs: int = 1) -> None:
-        self._limit = _LINES_REMEMBERED // jobs
         self._table = table
         self._options = options
-        self._project = project
-        self._resolver = Resolver(project, table)
+        self._resolver = Resolver(project, table, _LINES_REMEMBERED // jobs)
         self._reach = TorchReach(project, table.packages)
         self._since_collection = 0
 
@@ -48,9 +46,6 @@ class Analyser:
         """Everything there is to say about one file; a file that cannot be used says why."""
         report = self._report(source)
         self._since_collection += report.lines
-        if self._resolver.modules.lines_held > self._limit:
-            self._resolver = Resolver(self._project, self._table, self._resolver)
-            self._since_collection = _LINES_BETWEEN_COLLECTIONS
         if self._since_collection >= _LINES_BETWEEN_COLLECTIONS:
             self._since_collection = 0
             gc.collect()

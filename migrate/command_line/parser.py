@@ -20,7 +20,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     def _get_help_string(self, action: argparse.Action) -> str | None:
         text = action.help or ""
         shown = action.default not in _SILENT and not (
-            isinstance(action.default, list | tuple) and not action.default
+            isinstance(action.default, (list, tuple)) and not action.default
         )
         if shown and action.option_strings and "default" not in text and "%(" not in text:
             text += " (default: %(default)s)"

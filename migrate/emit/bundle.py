@@ -18,6 +18,13 @@ HEADER = (
 )
 
 
+def _without_imports(text: str) -> tuple[list[str], str]:
+    """The import lines of a text, and the rest of it."""
+    lines = text.splitlines()
+    imports = [line for line in lines if line.startswith(("import ", "from "))]
+    return imports, "\n".join(line for line in lines if line not in imports)
+
+
 def helper_module(
     names: list[str],
     generated: dict[str, str],
@@ -48,11 +55,9 @@ def helper_module(
         imports |= dict.fromkeys(definition.imports)
     bodies: list[str] = [definition.source for definition in definitions]
     for text in _in_order(made):
-        lines = text.splitlines()
-        imports |= dict.fromkeys(line for line in lines if line.startswith(("import ", "from ")))
-        bodies.append(
-            "\n".join(line for line in lines if not line.startswith(("import ", "from ")))
-        )
+        needed_imports, body = _without_imports(text)
+        imports |= dict.fromkeys(needed_imports)
+        bodies.append(body)
     head = [HEADER, "", *import_lines(imports, set())]
     if package:
         head += names_imported(taken)

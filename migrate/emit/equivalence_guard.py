@@ -101,21 +101,27 @@ def free_names(tree: ast.Module) -> set[str]:
     return read - bound - _ALWAYS_BOUND
 
 
+def _mindspore_imports(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
+    """(imported name, the variable that it binds, what that stands for) of each import."""
+    for node in nodes_of(tree, ast.Import):
+        for alias in node.names:
+            root = alias.name.partition(".")[0]
+            if root == "mindspore":
+                yield alias.name, alias.asname or root, alias.name if alias.asname else root
+    for node in nodes_of(tree, ast.ImportFrom):
+        if node.level or (node.module or "").partition(".")[0] != "mindspore":
+            continue
+        for alias in node.names:
+            if alias.name != "*":
+                dotted = f"{node.module}.{alias.name}"
+                yield dotted, alias.asname or alias.name, dotted
+
+
 def mindspore_names(tree: ast.Module) -> Iterator[str]:
     """The MindSpore names that a file's imports and attributes spell out."""
-    roots: dict[str, str] = {}
-    for node in nodes_of(tree, *_IMPORTS):
-        for alias in node.names:
-            module = getattr(node, "module", None) or ""
-            if isinstance(node, ast.Import):
-                dotted, bound = alias.name, alias.asname or alias.name.partition(".")[0]
-                if dotted.partition(".")[0] == "mindspore":
-                    yield dotted
-                    roots[bound] = dotted if alias.asname else "mindspore"
-            elif not node.level and module.partition(".")[0] == "mindspore" and alias.name != "*":
-                dotted = f"{module}.{alias.name}"
-                yield dotted
-                roots[alias.asname or alias.name] = dotted
+    imported = list(_mindspore_imports(tree))
+    yield from (dotted for dotted, _, _ in imported)
+    roots = {bound: root for _, bound, root in imported}
     if not roots:
         return
     local = {node.id for node in nodes_of(tree, ast.Name) if not is_read(node)}
@@ -160,6 +166,6 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
         elif isinstance(node, ast.ClassDef):
             name = f"{owner}.{node.name}" if owner else node.name
             pending += [(name, inner) for inner in reversed(node.body)]
-        elif isinstance(node, ast.If | ast.Try):
+        elif isinstance(node, (ast.If, ast.Try)):
             inside = [*node.body, *node.orelse, *getattr(node, "finalbody", [])]
             pending += [(owner, inner) for inner in reversed(inside)]

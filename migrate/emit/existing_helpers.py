@@ -70,7 +70,7 @@ def with_helpers(text: str, fresh: str, written: str = "") -> str:
     imports, pieces, end = [], [], 0
     for node in new.body:
         start, end = end, node.end_lineno or 0
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             missing = [alias for alias in node.names if not _bound_by(alias) & there]
             if missing:
                 node.names = missing
@@ -79,7 +79,7 @@ def with_helpers(text: str, fresh: str, written: str = "") -> str:
             pieces.append("\n".join(lines[start:end]).strip("\n"))
     if not pieces:
         return text
-    own = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    own = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     after = (own[-1].end_lineno or 0) if own else 0
     old = text.split("\n")
     head, rest = old[:after], "\n".join(old[after:]).rstrip("\n")
@@ -104,7 +104,7 @@ def _sources(text: str) -> dict[str, str]:
     return {
         node.name: _source(lines, node)
         for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
     }
 
 
@@ -120,9 +120,9 @@ def _start(node: ast.stmt) -> int:
 
 def _defines(node: ast.stmt) -> set[str]:
     """The names that a statement at the top level binds."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
         return _bound(node)
     targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
     return {target.id for target in targets if isinstance(target, ast.Name)}
@@ -142,10 +142,10 @@ def _pieces(text: str, wanted: set[str]) -> dict[str, str]:
         tree = ast.parse(text)
     except SyntaxError:
         return {}
-    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     found: dict[str, str] = {}
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in wanted:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in wanted:
             words = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
             needed = [ast.unparse(line) for line in imports if _bound(line) & words]
             body = ast.get_source_segment(text, node) or ""

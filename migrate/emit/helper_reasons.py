@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.helper_import import helper_alias
 from migrate.syntax.import_planner import HELPERS
 from migrate.table.entry import VERSIONS
@@ -58,24 +59,27 @@ def reasons_of(text: str, helpers: Iterable[str]) -> dict[str, str]:
 def _handed_on(tree: ast.Module) -> set[str]:
     """Helpers that are values: neither called, nor a base, a test's class or an annotation."""
     modules = {HELPERS, f"ms_{HELPERS}", helper_alias(tree)}
-    elsewhere: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            elsewhere.add(node.func)
-            if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
-                elsewhere |= {part for argument in node.args for part in ast.walk(argument)}
-        elif isinstance(node, ast.ClassDef):
-            elsewhere |= set(node.bases)
-        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
-            elsewhere |= set(ast.walk(node.annotation))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            read = [*node.decorator_list, *([node.returns] if node.returns else [])]
-            elsewhere |= {part for one in read for part in ast.walk(one)}
+    elsewhere = _called_or_named(tree)
     return {
         node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and node not in elsewhere
-        and isinstance(node.value, ast.Name)
-        and node.value.id in modules
+        for node in nodes_of(tree, ast.Attribute)
+        if node not in elsewhere and isinstance(node.value, ast.Name) and node.value.id in modules
     }
+
+
+def _called_or_named(tree: ast.Module) -> set[ast.AST]:
+    """Expressions that are called, derived from, tested for, or that annotate and decorate."""
+    calls = nodes_of(tree, ast.Call)
+    found: set[ast.AST] = {call.func for call in calls}
+    found |= {base for cls in nodes_of(tree, ast.ClassDef) for base in cls.bases}
+    parts: list[ast.AST | None] = [
+        argument for call in calls if _asks_class(call) for argument in call.args
+    ]
+    parts += [node.annotation for node in nodes_of(tree, ast.arg, ast.AnnAssign)]
+    for function in nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef):
+        parts += [*function.decorator_list, function.returns]
+    return found | {node for part in parts if part is not None for node in all_nodes(part)}
+
+
+def _asks_class(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "issubclass")

@@ -121,7 +121,7 @@ class Aliases:
             return self._evaluator.value(definition.value)
         if isinstance(statement, ast.Assign):
             return self._evaluator.unpacked(statement.value, definition)
-        if isinstance(statement, ast.For | ast.AsyncFor):
+        if isinstance(statement, (ast.For, ast.AsyncFor)):
             return self._evaluator.iterated(statement.iter, definition)
         return NOTHING
 
@@ -134,8 +134,8 @@ class Aliases:
             return NOTHING
         points = self._flow.cfg.points_of(statement)
         self._evaluator.state = self._states[after][points[-1 if after else 0].index]
-        target = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
-        if target and isinstance(statement, ast.For | ast.AsyncFor):
+        target = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+        if target and isinstance(statement, (ast.For, ast.AsyncFor)):
             self._evaluator.state = self._states[1][points[-1].index]
         return self._evaluator.value(node)
 
@@ -179,7 +179,7 @@ class Aliases:
     def _written(self, place: ast.expr) -> ast.expr:
         """`x` of `x[0]` and `x.data`: whose memory a write to the place changes."""
         while isinstance(place, ast.Subscript) or getattr(place, "attr", "") == "data":
-            assert isinstance(place, ast.Subscript | ast.Attribute)
+            assert isinstance(place, (ast.Subscript, ast.Attribute))
             if isinstance(place, ast.Subscript) and self._is_held_item(place):
                 break
             place = place.value
@@ -293,7 +293,7 @@ class Aliases:
 
 def _may_store(statement: ast.AST) -> bool:
     """The statement may put a tensor into a container or an attribute."""
-    return not isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass | ast.Global)
+    return not isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass, ast.Global))
 
 
 def _shared(left: Refs, right: Refs, *, foreign: bool = False) -> Relation | None:
@@ -313,6 +313,6 @@ def _shared(left: Refs, right: Refs, *, foreign: bool = False) -> Relation | Non
 
 
 def _root_name(place: ast.expr) -> str:
-    while isinstance(place, ast.Subscript | ast.Attribute):
+    while isinstance(place, (ast.Subscript, ast.Attribute)):
         place = place.value
     return place.id if isinstance(place, ast.Name) else ""

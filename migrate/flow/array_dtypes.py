@@ -77,7 +77,7 @@ class ArrayDtypes:
             values = [d.value for d in around.defuse.reaching(node)] if around is not None else []
             found = {self.of(value) if value is not None else "" for value in values}
             return found.pop() if len(found) == 1 else ""
-        if isinstance(node, ast.Subscript | ast.Starred):
+        if isinstance(node, (ast.Subscript, ast.Starred)):
             return self.of(node.value)
         if isinstance(node, ast.UnaryOp):
             return self.of(node.operand)

@@ -96,13 +96,13 @@ class ControlFlow:
         if isinstance(node, ast.If):
             head = [self._step(node, ends)]
             return [*self._block(node.body, head), *self._block(node.orelse, head)]
-        if isinstance(node, ast.For | ast.AsyncFor):
+        if isinstance(node, (ast.For, ast.AsyncFor)):
             return self._for(node, ends)
         if isinstance(node, ast.While):
             return self._while(node, ends)
-        if isinstance(node, ast.With | ast.AsyncWith):
+        if isinstance(node, (ast.With, ast.AsyncWith)):
             return self._block(node.body, [self._step(node, ends)])
-        if isinstance(node, ast.Try | ast.TryStar):
+        if isinstance(node, (ast.Try, ast.TryStar)):
             return self._try(node, ends)
         if isinstance(node, ast.Match):
             return self._match(node, ends)
@@ -111,7 +111,7 @@ class ControlFlow:
 
     def _jump(self, node: ast.stmt, here: int) -> list[int]:
         """Where a simple statement leads, when not to the next one."""
-        if isinstance(node, ast.Return | ast.Raise):
+        if isinstance(node, (ast.Return, ast.Raise)):
             ends = [here]
             for final in reversed(self._final):
                 ends = self._apart(final, ends)
@@ -322,9 +322,9 @@ def _owners(points: list[Point]) -> dict[ast.AST, ast.AST]:
     for point in points[2:]:
         statement = point.statement
         parts: list[ast.AST] = [*heads(statement)]
-        if isinstance(statement, ast.For | ast.AsyncFor):
+        if isinstance(statement, (ast.For, ast.AsyncFor)):
             parts.append(statement.target)
-        if isinstance(statement, ast.With | ast.AsyncWith):
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
             parts += [i.optional_vars for i in statement.items if i.optional_vars is not None]
         for part in parts:
             for node in all_nodes(part):

@@ -295,7 +295,7 @@ def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
             yield f"{prefix}{node.name}", node
         elif isinstance(node, ast.ClassDef):
             pending += [(f"{prefix}{node.name}.", statement) for statement in node.body]
-        elif isinstance(node, ast.If | ast.Try | ast.With):
+        elif isinstance(node, (ast.If, ast.Try, ast.With)):
             for block in ("body", "orelse", "finalbody"):
                 pending += [(prefix, statement) for statement in getattr(node, block, ())]
 
@@ -325,7 +325,7 @@ def _outline_body(body: Iterable[ast.stmt], prefix: str, found: Outline) -> None
         elif isinstance(node, ast.ClassDef):
             found.classes[f"{prefix}{node.name}"] = [ast.unparse(base) for base in node.bases]
             _outline_body(node.body, f"{prefix}{node.name}.", found)
-        elif isinstance(node, ast.If | ast.Try | ast.With):
+        elif isinstance(node, (ast.If, ast.Try, ast.With)):
             for block in ("body", "orelse", "finalbody"):
                 _outline_body(getattr(node, block, ()), prefix, found)
 

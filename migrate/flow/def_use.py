@@ -29,7 +29,7 @@ class DefUse:
 
     def _collect(self) -> None:
         scope = self.cfg.scope
-        if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             self.cfg.points[0].definitions = [
                 Definition(argument.arg, scope, argument, None, "parameter")
                 for argument in arguments_of(scope)
@@ -170,7 +170,7 @@ class DefUse:
         found: set[str] = set()
         for point in self.cfg.points[2:]:
             for node in all_nodes(point.statement):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                     found |= {name.id for name in free_reads(node)}
         return frozenset(found)
 
@@ -179,7 +179,7 @@ class DefUse:
         """Names that outlive the scope: `global x`, and all of a class body."""
         found: set[str] = set()
         for point in self.cfg.points[2:]:
-            if isinstance(point.statement, ast.Global | ast.Nonlocal):
+            if isinstance(point.statement, (ast.Global, ast.Nonlocal)):
                 found |= set(point.statement.names)
         if isinstance(self.cfg.scope, ast.ClassDef):
             found |= set(self._of_name)

@@ -104,7 +104,7 @@ class Dtypes:
             return "bool"
         if isinstance(node, ast.Name):
             return self._name(node)
-        if isinstance(node, ast.Subscript | ast.Starred):
+        if isinstance(node, (ast.Subscript, ast.Starred)):
             return self.of(node.value)
         if isinstance(node, ast.Attribute):
             if node.attr in ("data", "T", "mT", "grad"):
@@ -202,7 +202,7 @@ class Dtypes:
 
     def _of_all(self, parts: ast.expr) -> str:
         """The dtype of `[a, b]`, if it is one."""
-        elements = parts.elts if isinstance(parts, ast.List | ast.Tuple) else []
+        elements = parts.elts if isinstance(parts, (ast.List, ast.Tuple)) else []
         found = {self.of(element) for element in elements}
         return found.pop() if len(found) == 1 else ""
 
@@ -306,10 +306,10 @@ class Dtypes:
 
     def has_items(self, node: ast.expr) -> bool:
         """A list, a tuple or an array is made a tensor with dimensions, a number none."""
-        if isinstance(node, ast.List | ast.Tuple | ast.ListComp):
+        if isinstance(node, (ast.List, ast.Tuple, ast.ListComp)):
             return True
         return any(
-            isinstance(kind, ListOf | TupleOf)
+            isinstance(kind, (ListOf, TupleOf))
             or (isinstance(kind, Instance) and kind.cls == "numpy.ndarray")
             for kind in options_of(self._flow.symbols.type(node))
         )
@@ -336,7 +336,7 @@ def _of_literal(node: ast.expr) -> str:
     for part in all_nodes(node):
         if isinstance(part, ast.Constant):
             kinds.add(type(part.value))
-        elif not isinstance(part, ast.List | ast.Tuple | ast.UnaryOp | ast.USub | ast.Load):
+        elif not isinstance(part, (ast.List, ast.Tuple, ast.UnaryOp, ast.USub, ast.Load)):
             return ""
     if float in kinds:
         return "float32"

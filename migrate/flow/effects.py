@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from migrate.flow.answer import Verdict, unknown, yes
 from migrate.flow.events import arguments_of
 from migrate.flow.layers import PLAIN, Layer, Layers, Returns
-from migrate.flow.memory import Refs, Relation
-from migrate.flow.mutations import fills, mutations
+from migrate.flow.memory import Ref, Refs, Relation
+from migrate.flow.mutations import Mutation, fills, mutations
 from migrate.resolve.values import is_tensor
 
 if TYPE_CHECKING:
@@ -35,6 +35,21 @@ class Summary:
     returns_held: Relation | None = None  # of what an attribute or a global holds
     self_writes: set[str] = field(default_factory=set)  # attributes of self that are changed
     stores: set[str] = field(default_factory=set)  # parameters that outlive the call
+
+
+def _note_mutation(found: Summary, function: ProjectFunction, mutation: Mutation, ref: Ref) -> None:
+    """A parameter's memory is changed, or gets another item."""
+    name = ref.memory.name
+    if mutation.kind == "item":
+        found.items.add(name)
+        return
+    sure = ref.relation != "maybe" and mutation.verdict.yes
+    reason = f"{function.qualified} changes its parameter {name} in place"
+    old = found.mutates.get(name)
+    if old is None or not old.yes:
+        found.mutates[name] = yes(reason) if sure else unknown(reason)
+    once = ref.relation == "same" and name not in found.how
+    found.how[name] = mutation.how if once else ""
 
 
 @dataclass(slots=True)
@@ -118,29 +133,15 @@ class Effects:
     def _summarize(self, function: ProjectFunction) -> Summary:
         inner = self.flow.of(function)
         found = Summary()
-        changes: dict[str, int] = {}
         for mutation in mutations(inner):
-            refs = inner.aliases.refs(mutation.place)
-            for ref in refs:
+            for ref in inner.aliases.refs(mutation.place):
                 memory = ref.memory
                 if memory.source == "attribute" and memory.name.startswith("self."):
                     found.self_writes.add(memory.name.partition(".")[2])
                 if memory.source != "parameter" or memory.name == "self":
                     continue
-                if ref.relation == "foreign":
-                    continue
-                if mutation.kind == "item":
-                    found.items.add(memory.name)
-                    continue
-                sure = ref.relation != "maybe" and mutation.verdict.yes
-                reason = f"{function.qualified} changes its parameter {memory.name} in place"
-                verdict = yes(reason) if sure else unknown(reason)
-                old = found.mutates.get(memory.name)
-                if old is None or not old.yes:
-                    found.mutates[memory.name] = verdict
-                changes[memory.name] = changes.get(memory.name, 0) + 1
-                once = ref.relation == "same" and changes[memory.name] == 1
-                found.how[memory.name] = mutation.how if once else ""
+                if ref.relation != "foreign":
+                    _note_mutation(found, function, mutation, ref)
         for fill in fills(inner):
             sources = inner.aliases.refs(fill.place)
             found.filled |= {r.memory.name for r in sources if r.memory.source == "parameter"}
@@ -197,8 +198,8 @@ def _results(statement: ast.AST) -> list[ast.expr]:
     """What a statement returns or yields."""
     if isinstance(statement, ast.Return):
         return [statement.value] if statement.value is not None else []
-    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
-    given = value.value if isinstance(value, ast.Yield | ast.YieldFrom) else None
+    value = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+    given = value.value if isinstance(value, (ast.Yield, ast.YieldFrom)) else None
     return [given] if given is not None else []
 
 
@@ -231,10 +232,10 @@ def _assigned_attributes(inner: FunctionFlow) -> set[str]:
         targets: list[ast.expr] = []
         if isinstance(statement, ast.Assign):
             targets = statement.targets
-        elif isinstance(statement, ast.AugAssign | ast.AnnAssign):
+        elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
             targets = [statement.target]
         for target in targets:
-            for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
+            for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
                 while isinstance(part, ast.Subscript):
                     part = part.value
                 if (

@@ -88,7 +88,7 @@ def free_reads(function: Function) -> list[ast.Name]:
     outside: set[str] = set()
     for statement in body:
         for inner in all_nodes(statement):
-            if isinstance(inner, ast.Global | ast.Nonlocal):
+            if isinstance(inner, (ast.Global, ast.Nonlocal)):
                 outside |= set(inner.names)
     for statement in body:
         own |= {name for name in all_bound(statement) if name not in outside}
@@ -107,7 +107,7 @@ def all_bound(node: ast.AST) -> set[str]:
     pending = [node]
     while pending:
         current = pending.pop()
-        if isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found.add(current.name)
             continue
         if isinstance(current, ast.Lambda):
@@ -117,9 +117,9 @@ def all_bound(node: ast.AST) -> set[str]:
             continue
         if isinstance(current, ast.Name) and isinstance(current.ctx, ast.Store):
             found.add(current.id)
-        elif isinstance(current, ast.Import | ast.ImportFrom):
+        elif isinstance(current, (ast.Import, ast.ImportFrom)):
             found |= {alias.asname or alias.name.partition(".")[0] for alias in current.names}
-        elif isinstance(current, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and current.name:
+        elif isinstance(current, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and current.name:
             found.add(current.name)
         pending += child_nodes(current)
     return found
@@ -131,7 +131,7 @@ def bound_in(target: ast.expr) -> list[str]:
         return [target.id]
     if isinstance(target, ast.Starred):
         return bound_in(target.value)
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         return [name for part in target.elts for name in bound_in(part)]
     return []
 
@@ -159,9 +159,9 @@ def _own_definitions(node: ast.AST) -> list[Definition]:
         return _targets(node.target, node.value, node, "assign") if node.value else []
     if isinstance(node, ast.AugAssign):
         return _targets(node.target, None, node, "augmented")
-    if isinstance(node, ast.For | ast.AsyncFor):
+    if isinstance(node, (ast.For, ast.AsyncFor)):
         return _targets(node.target, None, node, "loop")
-    if isinstance(node, ast.With | ast.AsyncWith):
+    if isinstance(node, (ast.With, ast.AsyncWith)):
         parts = [item.optional_vars for item in node.items if item.optional_vars is not None]
         return [d for part in parts for d in _targets(part, None, node, "with")]
     if isinstance(node, ast.Delete):
@@ -171,10 +171,10 @@ def _own_definitions(node: ast.AST) -> list[Definition]:
 
 def _named_definitions(node: ast.AST) -> list[Definition]:
     """Those whose names are no expressions: imports, functions, classes, handlers, patterns."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
         names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
         return [Definition(name, node, node, None, "import") for name in names if name != "*"]
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [Definition(node.name, node, node, None, "definition")]
     if isinstance(node, ast.ExceptHandler) and node.name:
         return [Definition(node.name, node, node, None, "except")]
@@ -182,7 +182,7 @@ def _named_definitions(node: ast.AST) -> list[Definition]:
         captures = [
             n.name
             for n in all_nodes(node.pattern)
-            if isinstance(n, ast.MatchAs | ast.MatchStar) and n.name
+            if isinstance(n, (ast.MatchAs, ast.MatchStar)) and n.name
         ]
         return [Definition(name, node, node, None, "pattern") for name in captures]
     return []
@@ -195,9 +195,9 @@ def _targets(
         return [Definition(target.id, statement, target, value, kind)]
     if isinstance(target, ast.Starred):
         return _targets(target.value, None, statement, kind)
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         values: list[ast.expr | None] = [None] * len(target.elts)
-        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+        if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
             plain = not any(isinstance(e, ast.Starred) for e in (*value.elts, *target.elts))
             values = list(value.elts) if plain else values
         return [
@@ -222,17 +222,17 @@ def _walruses(statement: ast.AST) -> Iterator[ast.NamedExpr]:
 
 def heads(statement: ast.AST) -> list[ast.AST]:
     """The expressions that a statement evaluates itself, those of its inner blocks left out."""
-    if isinstance(statement, ast.If | ast.While):
+    if isinstance(statement, (ast.If, ast.While)):
         return [statement.test]
-    if isinstance(statement, ast.For | ast.AsyncFor):
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
         return [statement.iter]
-    if isinstance(statement, ast.With | ast.AsyncWith):
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
         return [item.context_expr for item in statement.items]
     if isinstance(statement, ast.Match):
         return [statement.subject]
     if isinstance(statement, ast.match_case):
         return [statement.guard] if statement.guard is not None else []
-    if isinstance(statement, ast.Try | ast.TryStar):
+    if isinstance(statement, (ast.Try, ast.TryStar)):
         return []
     if isinstance(statement, ast.ExceptHandler):
         return [statement.type] if statement.type is not None else []
@@ -242,6 +242,6 @@ def heads(statement: ast.AST) -> list[ast.AST]:
 def reads_of(statement: ast.AST) -> list[ast.Name]:
     """The names that a simple statement or the head of a compound one reads, before it binds."""
     found = [name for head in heads(statement) for name in reads_in(head)]
-    if isinstance(statement, ast.For | ast.AsyncFor):
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
         found += _children_reads(statement.target)
     return found

@@ -240,7 +240,7 @@ def _assign(node: ast.Assign | ast.AugAssign | ast.AnnAssign, names: set[str]) -
 
 
 def _unpacked(target: ast.expr) -> list[ast.expr]:
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         return [part for element in target.elts for part in _unpacked(element)]
     return [target]
 

@@ -43,7 +43,7 @@ def without_gradient(statement: ast.stmt, flow: Flow) -> bool:
     """A no_grad block, or the result of a function that is decorated with it."""
     if isinstance(statement, ast.With):
         enabled = any(
-            isinstance(node, ast.Attribute | ast.Name)
+            isinstance(node, (ast.Attribute, ast.Name))
             and (node.attr if isinstance(node, ast.Attribute) else node.id) == "enable_grad"
             for node in all_nodes(statement)
         )
@@ -126,7 +126,7 @@ def _walk(
 ) -> str:
     """Follow a block; the mode behind it, which a bare set_grad_enabled() may have changed."""
     for statement in block:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         bare = statement.value if isinstance(statement, ast.Expr) else None
         set_to = grad_mode(bare, flow) if isinstance(bare, ast.Call) else None
@@ -148,7 +148,7 @@ def _mode_inside(statement: ast.With, mode: str, body: list[ast.stmt], flow: Flo
         return mode  # a training step runs where gradients are recorded
     for item in statement.items:
         said = grad_mode(item.context_expr, flow)
-        if said is None and isinstance(item.context_expr, ast.Name | ast.IfExp):
+        if said is None and isinstance(item.context_expr, (ast.Name, ast.IfExp)):
             said = chosen_mode(item.context_expr, body, flow)
         if said is not None:
             mode = said
@@ -237,7 +237,7 @@ class _Plain:
                 self._changed.setdefault(name, []).append(statement)
 
     def holds(self, node: ast.expr | None, depth: int = 0) -> bool:
-        if node is None or isinstance(node, ast.Constant | ast.JoinedStr):
+        if node is None or isinstance(node, (ast.Constant, ast.JoinedStr)):
             return True
         if depth > _DEEPEST:
             return False

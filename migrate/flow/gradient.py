@@ -129,7 +129,7 @@ class Gradient:
         kind = self._flow.symbols.type(node)
         if any(option is PARAMETER for option in options_of(kind)):
             return yes(f"{ast.unparse(node)} is a Parameter")
-        if node in self._stopped or isinstance(node, ast.Constant | ast.Compare | ast.Lambda):
+        if node in self._stopped or isinstance(node, (ast.Constant, ast.Compare, ast.Lambda)):
             return no()
         if kind is not UNKNOWN and all(map(_is_plain, options_of(kind))):
             return no()
@@ -141,7 +141,7 @@ class Gradient:
             return unknown(f"{ast.unparse(node)} may carry a gradient")
         if isinstance(node, ast.Call):
             return self._call(node)
-        if isinstance(node, ast.Subscript | ast.Starred):
+        if isinstance(node, (ast.Subscript, ast.Starred)):
             return self.carries(node.value)
         return self._any(child for child in child_nodes(node) if isinstance(child, ast.expr))
 
@@ -193,7 +193,7 @@ class Gradient:
                     one = self._definition(earlier, around)
                     found = found if one.no else one
             return found
-        if isinstance(statement, ast.For | ast.AsyncFor):
+        if isinstance(statement, (ast.For, ast.AsyncFor)):
             return self.carries(statement.iter)
         return unknown(f"{definition.name} is bound by {type(statement).__name__}")
 

@@ -42,13 +42,13 @@ def _cuts(node: ast.AST) -> bool:
         return isinstance(node.func, ast.Attribute) and node.func.attr in CUTTING
     if isinstance(node, ast.Attribute):
         return node.attr in CUTTING_ATTRIBUTES
-    return isinstance(node, ast.Compare | ast.Lambda)
+    return isinstance(node, (ast.Compare, ast.Lambda))
 
 
 def _with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
     if _cuts(node):
         return []
-    if isinstance(node, ast.For | ast.AsyncFor):
+    if isinstance(node, (ast.For, ast.AsyncFor)):
         return _looped(node, [(node.target, node.iter)])
     if parts := getattr(node, "generators", None):
         return _looped(node, [(part.target, part.iter) for part in parts])
@@ -60,8 +60,8 @@ def _with_gradient(node: ast.AST) -> list[ast.Name | ast.Attribute]:
         function, *given = node.args
         if isinstance(function, ast.Lambda):
             return [n for one in given for n in _with_gradient(one)] if _passes(function) else []
-    own = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-    found = [node] if own and isinstance(node, ast.Name | ast.Attribute) else []
+    own = isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
+    found = [node] if own and isinstance(node, (ast.Name, ast.Attribute)) else []
     if isinstance(node, ast.Name):
         return found
     return found + [n for child in child_nodes(node) for n in _with_gradient(child)]

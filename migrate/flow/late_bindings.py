@@ -34,7 +34,7 @@ def _assignments(part: ast.AST, name: str) -> list[ast.Assign | ast.AnnAssign]:
     return [
         node
         for node in all_nodes(part)
-        if isinstance(node, ast.Assign | ast.AnnAssign)
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
         and any(name == ast.unparse(target) for target in _targets(node))
     ]
 
@@ -44,5 +44,5 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
     return [
         part
         for target in targets
-        for part in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
+        for part in (target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
     ]

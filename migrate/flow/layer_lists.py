@@ -32,7 +32,7 @@ def list_prefixes(call: ast.Call, scope: ast.AST) -> Prefixes:
 
 
 def _of_expression(node: ast.expr, call: ast.Call, scope: ast.AST) -> Prefixes:
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, (ast.List, ast.Tuple)):
         found = _EMPTY
         for part in node.elts:
             if isinstance(part, ast.Starred):
@@ -40,7 +40,7 @@ def _of_expression(node: ast.expr, call: ast.Call, scope: ast.AST) -> Prefixes:
             else:
                 found = _joined(found, frozenset({(part,)}))
         return found
-    if isinstance(node, ast.ListComp | ast.GeneratorExp):
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
         return frozenset({(node.elt, node.elt)})
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left = _of_expression(node.left, call, scope)
@@ -55,7 +55,7 @@ def _of_expression(node: ast.expr, call: ast.Call, scope: ast.AST) -> Prefixes:
 def _ordered(node: ast.Call, call: ast.Call, scope: ast.AST) -> Prefixes:
     """`OrderedDict([("relu", nn.ReLU()), ...])`."""
     first = node.args[0] if node.args else None
-    if not isinstance(first, ast.List | ast.Tuple):
+    if not isinstance(first, (ast.List, ast.Tuple)):
         return _UNKNOWN
     parts = [p.elts[1] for p in first.elts if isinstance(p, ast.Tuple) and len(p.elts) == 2]
     return frozenset({tuple(parts[:_LENGTH])}) if len(parts) == len(first.elts) else _UNKNOWN
@@ -92,10 +92,10 @@ class _List:
                 return yes, True
             no, met = self.run(node.orelse, state)
             return (no, True) if met else (_bounded(yes | no), False)
-        if isinstance(node, ast.For | ast.While | ast.AsyncFor):
+        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
             once, met = self.run(node.body, state)
             return (once, True) if met else (_bounded(state | once), False)
-        if isinstance(node, ast.With | ast.Try):
+        if isinstance(node, (ast.With, ast.Try)):
             return self.run(node.body, state)
         if any(part is self.call for part in all_nodes(node)):
             return state, True

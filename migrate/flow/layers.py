@@ -276,9 +276,9 @@ def _is_own(node: ast.AST) -> bool:
 def _listed(call: ast.Call) -> list[ast.expr]:
     """The layers that are put into a ModuleList or ModuleDict where it is made."""
     first = call.args[0] if call.args else None
-    if isinstance(first, ast.List | ast.Tuple):
+    if isinstance(first, (ast.List, ast.Tuple)):
         return list(first.elts)
-    if isinstance(first, ast.ListComp | ast.GeneratorExp):
+    if isinstance(first, (ast.ListComp, ast.GeneratorExp)):
         return [first.elt]
     if isinstance(first, ast.Dict):
         return list(first.values)

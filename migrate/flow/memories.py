@@ -100,7 +100,7 @@ class Memories:
         if key.startswith(("'", '"')):
             return True
         kinds = options_of(self._flow.symbols.type(node))
-        return any(isinstance(kind, ListOf | TupleOf) for kind in kinds) or not key
+        return any(isinstance(kind, (ListOf, TupleOf)) for kind in kinds) or not key
 
     def _held(self, node: ast.AST, contents: Refs) -> Refs:
         memory = self._memory(node, "container")

@@ -37,7 +37,7 @@ def callers_of(function: Home, tree: ast.Module) -> list[Caller]:
         Caller(home, statement, node)
         for home in homes
         for _, statement in statements_below(home.body)
-        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         for node in own_nodes(statement)
         if isinstance(node, ast.Call)
         and getattr(node.func, "attr", getattr(node.func, "id", "")) == name

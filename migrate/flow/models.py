@@ -152,7 +152,7 @@ def _put_into_others(home: Home, flow: Flow) -> list[str]:
         values: list[ast.expr] = []
         call = getattr(statement, "value", None)
         if isinstance(statement, ast.Assign) and any(
-            isinstance(target, ast.Subscript | ast.Attribute)
+            isinstance(target, (ast.Subscript, ast.Attribute))
             and is_module_value(flow.symbols.type(target.value))
             for target in statement.targets
         ):
@@ -172,14 +172,14 @@ def models_behind(called: ast.expr, tree: ast.AST, flow: Flow) -> list[str]:
     """What a call runs, in names that stand outside of `tree` too: `nets` and `*layers` for the
     `net` of `[net(x) for net in nets]`.
     """
-    loops = [n for n in all_nodes(tree) if isinstance(n, ast.For | ast.comprehension)]
+    loops = [n for n in all_nodes(tree) if isinstance(n, (ast.For, ast.comprehension))]
     root = ast.unparse(root_of(called))
     sequences = [n.iter for n in loops if root in binds(n.target)]
     if not sequences:
         return [ast.unparse(called)]
     found = []
     for part in (node for sequence in sequences for node in all_nodes(sequence)):
-        if isinstance(part, ast.Name | ast.Attribute) and is_path(part):
+        if isinstance(part, (ast.Name, ast.Attribute)) and is_path(part):
             kind = flow.symbols.type(part)
             if is_module_value(kind):
                 found.append(ast.unparse(part))
@@ -209,7 +209,7 @@ def runs_models(home: Home, inside: set[ast.AST], flow: Flow) -> bool:
     built = [
         call
         for _, statement in statements_below(home.body)
-        if isinstance(statement, ast.Assign | ast.Expr)
+        if isinstance(statement, (ast.Assign, ast.Expr))
         for call in all_nodes(statement)
         if isinstance(call, ast.Call) and is_module_value(flow.symbols.type(call))
     ]

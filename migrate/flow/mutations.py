@@ -38,7 +38,7 @@ def mutations(flow: FunctionFlow) -> Iterator[Mutation]:
         statement = point.statement
         if not point.reads and not point.definitions and not isinstance(statement, ast.Assign):
             continue
-        if isinstance(statement, ast.For | ast.AsyncFor) and point.definitions:
+        if isinstance(statement, (ast.For, ast.AsyncFor)) and point.definitions:
             continue  # its second point
         yield from _of_statement(flow, statement)
 
@@ -57,11 +57,11 @@ def fills(flow: FunctionFlow) -> Iterator[Fill]:
     """All containers that a function fills, in source order."""
     for point in flow.cfg.points[2:]:
         statement = point.statement
-        if isinstance(statement, ast.For | ast.AsyncFor) and point.definitions:
+        if isinstance(statement, (ast.For, ast.AsyncFor)) and point.definitions:
             continue  # its second point
         alone = statement.value if isinstance(statement, ast.Expr) else None
         for head in heads(statement):
-            if isinstance(head, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if isinstance(head, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
             for node in _expressions(head):
                 if isinstance(node, ast.Call):
@@ -83,7 +83,7 @@ def _is_fill(call: ast.Call, flow: FunctionFlow, *, alone: bool) -> bool:
 
 def _of_statement(flow: FunctionFlow, statement: ast.AST) -> Iterator[Mutation]:
     for head in heads(statement):
-        if isinstance(head, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(head, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         for node in _expressions(head):
             if isinstance(node, ast.Call):
@@ -96,7 +96,7 @@ def _of_statement(flow: FunctionFlow, statement: ast.AST) -> Iterator[Mutation]:
             yield Mutation(target, statement, "operator", yes())
     elif isinstance(statement, ast.Assign):
         for written in statement.targets:
-            for part in written.elts if isinstance(written, ast.Tuple | ast.List) else [written]:
+            for part in written.elts if isinstance(written, (ast.Tuple, ast.List)) else [written]:
                 if isinstance(part, ast.Subscript):
                     yield Mutation(part.value, statement, "item", yes())
 

@@ -98,6 +98,6 @@ class NameEffects:
 
 def _root(node: ast.expr) -> set[str]:
     """`x` of `x.a[0].b()`; members of self are followed as members."""
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return {node.id} if isinstance(node, ast.Name) and node.id != "self" else set()

@@ -52,7 +52,7 @@ def may_use_parameters(
             kind = flow.symbols.type(inner)
             if kind is UNKNOWN or any(is_tensor(option) for option in options_of(kind)):
                 return True
-        if isinstance(inner, ast.Name | ast.Attribute) and is_parameter(flow.symbols.type(inner)):
+        if isinstance(inner, (ast.Name, ast.Attribute)) and is_parameter(flow.symbols.type(inner)):
             return True
     return False
 
@@ -64,7 +64,7 @@ def runs_forward(node: ast.AST, flow: Flow) -> bool:
     """
     return any(
         (isinstance(inner, ast.Call) and _runs_network(inner, flow))
-        or (isinstance(inner, ast.Name | ast.Attribute) and is_parameter(flow.symbols.type(inner)))
+        or (isinstance(inner, (ast.Name, ast.Attribute)) and is_parameter(flow.symbols.type(inner)))
         or (isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters"))
         for inner in all_nodes(node)
     )
@@ -147,7 +147,7 @@ def _made_by_numpy(body: Sequence[ast.AST]) -> frozenset[str]:
 
 def _root(node: ast.AST) -> str:
     """`rng` of `rng.normal(...).astype(...)`"""
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 

@@ -123,12 +123,12 @@ def _lasting(flow: FunctionFlow, inside: set[int]) -> set[str]:
     found: set[str] = set()
     for point in flow.cfg.points[2:]:
         statement = point.statement
-        if isinstance(statement, ast.Global | ast.Nonlocal):
+        if isinstance(statement, (ast.Global, ast.Nonlocal)):
             found |= set(statement.names)
         elif point.index not in inside:
             for head in heads(statement):
                 for node in all_nodes(head):
-                    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                         found |= {name.id for name in free_reads(node)}
     return found
 

@@ -54,13 +54,13 @@ def _is_logging(name: str, call: ast.Call) -> bool:
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         for element in node.elts:
             yield from _parts(element)
     elif isinstance(node, ast.Dict):
         for value in node.values:
             yield from _parts(value)
-    elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
         yield from _parts(node.elt)
     elif isinstance(node, ast.DictComp):
         yield from _parts(node.value)

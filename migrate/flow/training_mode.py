@@ -145,7 +145,7 @@ class TrainingMode:
         value = value_of(statement, model)
         function = function_around(statement, self._flow.tree)
         home: Home = function or self._flow.tree
-        if not isinstance(value, ast.Name | ast.Attribute):
+        if not isinstance(value, (ast.Name, ast.Attribute)):
             if not is_construction(value):
                 found.unclear.append(model)
             elif not sets_mode(statement, self._flow):

@@ -121,18 +121,18 @@ class Evaluator(Memories):
         if isinstance(index, ast.Tuple):
             answers = [self._is_copying_index(part) for part in index.elts]
             return True if True in answers else None if None in answers else False
-        if isinstance(index, ast.Slice | ast.Constant):
+        if isinstance(index, (ast.Slice, ast.Constant)):
             return isinstance(index, ast.Constant) and isinstance(index.value, bool)
         if isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
             return False
-        if isinstance(index, ast.List | ast.Compare | ast.ListComp):
+        if isinstance(index, (ast.List, ast.Compare, ast.ListComp)):
             return True
         kind = self._flow.symbols.type(index)
-        if is_tensor(kind) or isinstance(kind, ListOf | TupleOf):
+        if is_tensor(kind) or isinstance(kind, (ListOf, TupleOf)):
             return True
         if kind is not UNKNOWN and all(map(_is_plain_value, options_of(kind))):
             return False
-        return False if isinstance(index, ast.BinOp | ast.JoinedStr) else None
+        return False if isinstance(index, (ast.BinOp, ast.JoinedStr)) else None
 
     def _ifexp(self, node: ast.IfExp) -> Refs:
         return self.value(node.body) | self.value(node.orelse)
@@ -310,15 +310,15 @@ class Evaluator(Memories):
         elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
             self._store(statement.target, statement.value)
         for head in heads(statement):
-            if isinstance(head, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if isinstance(head, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
             for node in all_nodes(head):
                 if isinstance(node, ast.Call) and _called(node.func) in STORING:
                     self._put(node)
 
     def _store(self, target: ast.expr, value: ast.expr) -> None:
-        if isinstance(target, ast.Tuple | ast.List):
-            parts = value.elts if isinstance(value, ast.Tuple | ast.List) else None
+        if isinstance(target, (ast.Tuple, ast.List)):
+            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else None
             for index, part in enumerate(target.elts):
                 known = parts is not None and len(parts) == len(target.elts)
                 if parts is not None and known:

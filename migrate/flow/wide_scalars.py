@@ -76,7 +76,7 @@ class WideScalars:
         kind = self._flow.symbols.type(index)
         if isinstance(kind, Known):
             return isinstance(kind.value, int)
-        return kind is INT or (kind is UNKNOWN and isinstance(index, ast.Name | ast.BinOp))
+        return kind is INT or (kind is UNKNOWN and isinstance(index, (ast.Name, ast.BinOp)))
 
     def _name(self, node: ast.Name) -> str:
         around = self._flow.around(node)

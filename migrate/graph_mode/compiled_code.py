@@ -114,7 +114,7 @@ class CompiledCode(NodePass):
         if isinstance(held, ast.Call) and getattr(held.func, "id", "") in ("list", "tuple"):
             return True
         kinds = options_of(self.context.type(held))
-        if kinds == (UNKNOWN,) and isinstance(held, ast.Name | ast.Attribute | ast.Subscript):
+        if kinds == (UNKNOWN,) and isinstance(held, (ast.Name, ast.Attribute, ast.Subscript)):
             return True  # left to Python it would have no gradient, and hardly anything else is
         return bool(kinds) and all(
             (isinstance(kind, ListOf) and kind.kind in ("list", "tuple"))
@@ -136,7 +136,7 @@ def _sliced_range(argument: cst.Arg) -> cst.Arg:
 
 def _calls_for_each(call: cst.Call) -> bool:
     values = call.args[0].value if len(call.args) == 1 else None
-    if not isinstance(values, cst.ListComp | cst.GeneratorExp):
+    if not isinstance(values, (cst.ListComp, cst.GeneratorExp)):
         return False
     return any(isinstance(node, ast.Call) for node in all_nodes(ast.parse(f"({code(values.elt)})")))
 

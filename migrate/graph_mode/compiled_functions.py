@@ -42,7 +42,7 @@ def _is_due(node: ast.AST) -> bool:
         return isinstance(node.value, ast.Tuple)
     if isinstance(node, ast.Assign):
         return any(isinstance(target, ast.Attribute) for target in node.targets)
-    return isinstance(node, ast.For | ast.If)
+    return isinstance(node, (ast.For, ast.If))
 
 
 def _ported(name: str) -> str:

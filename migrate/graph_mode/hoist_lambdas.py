@@ -147,13 +147,13 @@ class _Lines(cst.CSTTransformer):
         if len(updated_node.body) != 1 or self._is_compiled():
             return updated_node
         statement = updated_node.body[0]
-        if not isinstance(statement, cst.Assign | cst.AnnAssign | cst.Return | cst.Expr):
+        if not isinstance(statement, (cst.Assign, cst.AnnAssign, cst.Return, cst.Expr)):
             return updated_node
         value = statement.value
         if value is None:
             return updated_node
         lines: list[_Line] = []
-        new = self._value(value, lines, alone=not isinstance(statement, cst.Return | cst.Expr))
+        new = self._value(value, lines, alone=not isinstance(statement, (cst.Return, cst.Expr)))
         if new is value:
             return updated_node
         changed = updated_node.with_changes(body=[statement.with_changes(value=new)])
@@ -235,7 +235,7 @@ def _held(value: cst.BaseExpression) -> list[tuple[cst.Lambda, str]]:
             for element in value.elements
             for one, key in _held(element.value)
         ]
-    if isinstance(value, cst.List | cst.Tuple):
+    if isinstance(value, (cst.List, cst.Tuple)):
         return [pair for element in value.elements for pair in _held(element.value)]
     if isinstance(value, cst.BooleanOperation):
         return [*_held(value.left), *_held(value.right)]

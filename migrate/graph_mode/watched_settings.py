@@ -59,7 +59,7 @@ def with_helper_import(
     if ast.get_docstring(tree, clean=False) is not None:
         after = tree.body[0].end_lineno or 0
     for statement in tree.body:
-        if isinstance(statement, ast.Import | ast.ImportFrom):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
             after = statement.end_lineno or 0
     lines = code.split("\n")
     while not after and lines[0].startswith("#"):  # an interpreter, an encoding
@@ -96,26 +96,36 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
     if isinstance(node, ast.Global):
         return any(_is_read(name, context) for name in node.names)
     if isinstance(node, ast.Call):
-        called = node.func
-        if isinstance(called, ast.Attribute):
-            return called.attr in _HOOKS or (
-                called.attr in _MODES and _is_part_of_network(called.value, context)
-            )
-        named = isinstance(called, ast.Name) and called.id == "setattr" and bool(node.args)
-        return named and _may_be_network(node.args[0], context)
+        return _is_setting_call(node, context)
     if isinstance(node, ast.Subscript) and is_store(node):
-        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        if key in _GROUP_SETTINGS:
-            return True
-        place = node.value
-        if isinstance(place, ast.Attribute):
-            return is_module_value(context.type(place.value))
-        return is_module_value(context.type(place)) or _is_configuration(place, context)
+        return _is_setting_item(node, context)
     if isinstance(node, ast.Attribute) and is_store(node):
         if node.attr in _STATE_OF_TENSORS or not _may_be_network(node.value, context):
             return False
         return _is_of_layers(node, context) or _is_read(node.attr, context)
     return False
+
+
+def _is_setting_call(node: ast.Call, context: Context) -> bool:
+    """`net.eval()`, `layer.register_forward_hook(f)`, `setattr(net, name, value)`"""
+    called = node.func
+    if isinstance(called, ast.Attribute):
+        return called.attr in _HOOKS or (
+            called.attr in _MODES and _is_part_of_network(called.value, context)
+        )
+    named = isinstance(called, ast.Name) and called.id == "setattr" and bool(node.args)
+    return named and _may_be_network(node.args[0], context)
+
+
+def _is_setting_item(node: ast.Subscript, context: Context) -> bool:
+    """`group["lr"] = 0.1`, `net.blocks[0] = layer`, `CONFIG["size"] = 3`"""
+    key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    if key in _GROUP_SETTINGS:
+        return True
+    place = node.value
+    if isinstance(place, ast.Attribute):
+        return is_module_value(context.type(place.value))
+    return is_module_value(context.type(place)) or _is_configuration(place, context)
 
 
 def _is_read(name: str, context: Context) -> bool:
@@ -133,7 +143,7 @@ def _is_of_layers(node: ast.Attribute, context: Context) -> bool:
     options = options_of(context.type(node.value))
     if any(isinstance(one, Instance) and not isinstance(one.cls, ProjectClass) for one in options):
         return is_module_value(context.type(node.value))
-    if options and all(isinstance(one, Instance | ProjectModule) for one in options):
+    if options and all(isinstance(one, (Instance, ProjectModule)) for one in options):
         return False
     assigned = parents_of(context.tree).get(node)
     value = getattr(assigned, "value", None)
@@ -156,7 +166,7 @@ def _is_part_of_network(receiver: ast.expr, context: Context) -> bool:
     """`net.bn.eval()`, `m.eval()` of one of `net.modules()` or in what `net.apply` runs: the mode
     of the whole, by which MindSpore knows its graphs, stays as it is.
     """
-    if isinstance(receiver, ast.Attribute | ast.Subscript):
+    if isinstance(receiver, (ast.Attribute, ast.Subscript)):
         return is_module_value(context.type(receiver.value))
     if not isinstance(receiver, ast.Name):
         return False
@@ -197,4 +207,4 @@ def _may_be_network(receiver: ast.expr, context: Context) -> bool:
     value = context.type(receiver)
     if value is UNKNOWN or is_module_value(value):
         return True
-    return any(isinstance(one, Instance | ProjectModule) for one in options_of(value))
+    return any(isinstance(one, (Instance, ProjectModule)) for one in options_of(value))

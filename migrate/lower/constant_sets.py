@@ -47,6 +47,6 @@ def _uses(node: ast.Set, function: CompiledFunction) -> list[ast.AST]:
 def _only_asks(node: ast.AST, function: CompiledFunction) -> bool:
     parent = function.parents[node]
     if isinstance(parent, ast.Compare):
-        searched = isinstance(parent.ops[-1], ast.In | ast.NotIn)
+        searched = isinstance(parent.ops[-1], (ast.In, ast.NotIn))
         return searched and len(parent.ops) == 1 and parent.comparators[0] is node
     return isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "len"

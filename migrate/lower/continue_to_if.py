@@ -96,7 +96,7 @@ def _nest(statement: ast.If, rest: list[ast.stmt], function: CompiledFunction) -
 def _ends_round(statement: ast.stmt, function: CompiledFunction) -> bool:
     """Behind the block of the statement nothing else runs in this round."""
     block, parent = function.block_of(statement), function.parents[statement]
-    if isinstance(parent, ast.For | ast.While):
+    if isinstance(parent, (ast.For, ast.While)):
         return block is parent.body
     if not isinstance(parent, ast.If) or function.block_of(parent)[-1] is not parent:
         return False
@@ -128,5 +128,5 @@ def _opposite(test: ast.expr) -> list[Piece]:
     if isinstance(test, ast.Compare):
         symbol = _OPPOSITES.get(type(test.ops[0])) if len(test.ops) == 1 else None
         return [test.left, symbol, test.comparators[0]] if symbol else ["not ", test]
-    plain = isinstance(test, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    plain = isinstance(test, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
     return ["not ", test] if plain else ["not (", test, ")"]

@@ -53,7 +53,7 @@ def _pop(call: ast.Call, held: ast.expr, function: CompiledFunction) -> bool:
     """`scale = options.pop("scale", 1)`: read, then left out."""
     statement = function.parents[call]
     keyed = call.args and isinstance(call.args[0], ast.Constant) and len(call.args) < 3
-    if not keyed or call.keywords or not isinstance(statement, ast.Assign | ast.Expr):
+    if not keyed or call.keywords or not isinstance(statement, (ast.Assign, ast.Expr)):
         return False
     if not is_own(held, "dict", function):
         return False
@@ -84,11 +84,15 @@ def _display(call: ast.Call, function: CompiledFunction) -> list[Piece]:
         return _written([(f'"{k.arg}"', k.value) for k in call.keywords])
     if call.keywords or len(call.args) > 1 or isinstance(call.args[0], ast.Starred):
         return []
-    (held,) = call.args
+    return _display_of(call.args[0], function)
+
+
+def _display_of(held: ast.expr, function: CompiledFunction) -> list[Piece]:
+    """`dict(held)`"""
     if kind_of(held, function) == "dict":
         return _of_pairs([held, ".items()"], function)
-    if isinstance(held, ast.List | ast.Tuple):
-        pairs = [part.elts for part in held.elts if isinstance(part, ast.List | ast.Tuple)]
+    if isinstance(held, (ast.List, ast.Tuple)):
+        pairs = [part.elts for part in held.elts if isinstance(part, (ast.List, ast.Tuple))]
         if len(pairs) == len(held.elts) and all(len(pair) == 2 for pair in pairs):
             return _written([(pair[0], pair[1]) for pair in pairs])
         return []

@@ -72,5 +72,5 @@ def _rest(name: str, index: ast.expr) -> list[Piece]:
     text = ast.unparse(index)
     if text in ("0", "-1"):
         return [f"{name}[1:]" if text == "0" else f"{name}[:-1]"]
-    plain = isinstance(index, ast.Name | ast.Constant)
+    plain = isinstance(index, (ast.Name, ast.Constant))
     return [f"{name}[:{text}] + {name}[{text} + 1:]"] if plain else []

@@ -40,13 +40,13 @@ def effect_statements(function: CompiledFunction) -> None:
 
 
 def _lines(value: ast.expr, function: CompiledFunction) -> list[Line]:
-    if isinstance(value, ast.Tuple | ast.List):
-        return [[part] for part in value.elts if not isinstance(part, ast.Constant | ast.Name)]
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return [[part] for part in value.elts if not isinstance(part, (ast.Constant, ast.Name))]
     if isinstance(value, ast.IfExp):
         return [["if ", value.test, ":"], ["\t", value.body], "else:", ["\t", value.orelse]]
     if isinstance(value, ast.BoolOp):
         return _tested(value)
-    if isinstance(value, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+    if isinstance(value, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
         if isinstance(value, ast.GeneratorExp) or any(g.is_async for g in value.generators):
             return []
         return _loop(value, function)

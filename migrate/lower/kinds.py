@@ -51,7 +51,7 @@ def bound_values(name: str, function: CompiledFunction) -> Iterator[ast.expr | N
             statement = function.parents.get(node)
             if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
                 yield None  # `kept = skips = []`
-            elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+            elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
                 yield statement.value
             elif isinstance(statement, ast.Tuple):
                 yield _of_tuple(node, statement, function)
@@ -78,7 +78,7 @@ def only_here(name: str, function: CompiledFunction) -> bool:
             if function.scope_of(node) is not function.node:
                 return False
             parent = function.parents[node]
-            if isinstance(parent, ast.Assign | ast.AnnAssign | ast.Tuple | ast.List | ast.Dict):
+            if isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Tuple, ast.List, ast.Dict)):
                 return False
     return True
 

@@ -103,16 +103,29 @@ def _bound_again(name: str, inner: Inner, function: CompiledFunction) -> bool:
     return False
 
 
+def _name_of(inner: Inner, function: CompiledFunction) -> str:
+    """The variable that holds an inner function; empty for a lambda that goes elsewhere."""
+    if isinstance(inner, ast.FunctionDef):
+        return inner.name
+    parent = function.parents[inner]
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+        return ""
+    target = parent.targets[0]
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _is_plain_call(call: ast.Call, name: ast.Name, function: CompiledFunction) -> bool:
+    """`name(...)` in the function itself, its arguments written out."""
+    if call.func is not name or function.scope_of(call) is not function.node:
+        return False
+    return not any(isinstance(argument, ast.Starred) for argument in call.args)
+
+
 def _only_called(inner: Inner, function: CompiledFunction) -> list[ast.Call] | None:
     """The calls of the inner function, if nothing else is done with it."""
-    if isinstance(inner, ast.FunctionDef):
-        name = inner.name
-    else:
-        parent = function.parents[inner]
-        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
-        if not isinstance(target, ast.Name) or len(parent.targets) != 1:  # type: ignore[attr-defined]
-            return None
-        name = target.id
+    name = _name_of(inner, function)
+    if not name:
+        return None
     calls: list[ast.Call] = []
     bound = 0
     for node in all_nodes(function.node):
@@ -124,11 +137,7 @@ def _only_called(inner: Inner, function: CompiledFunction) -> list[ast.Call] | N
             bound += 1
             continue
         call = function.parents[node]
-        if not isinstance(call, ast.Call) or call.func is not node:
-            return None
-        if function.scope_of(call) is not function.node:
-            return None
-        if any(isinstance(a, ast.Starred) for a in call.args):
+        if not isinstance(call, ast.Call) or not _is_plain_call(call, node, function):
             return None
         calls.append(call)
     return calls if bound == 1 else None

@@ -64,7 +64,7 @@ def list_items(function: CompiledFunction) -> None:
 
 def _is_cheap(index: ast.expr) -> bool:
     """Computing it twice does nothing twice."""
-    return not any(isinstance(node, ast.Call | ast.NamedExpr) for node in all_nodes(index))
+    return not any(isinstance(node, (ast.Call, ast.NamedExpr)) for node in all_nodes(index))
 
 
 def _holds_its_own(held: ast.expr, function: CompiledFunction) -> bool:
@@ -81,7 +81,7 @@ def _holds_its_own(held: ast.expr, function: CompiledFunction) -> bool:
         method = call.func
         if isinstance(method, ast.Attribute) and method.attr in _ADDING:
             items = call.args[-1:] if getattr(method.value, "id", "") == name else []
-            if any(isinstance(item, ast.Name | ast.Starred) for item in items):
+            if any(isinstance(item, (ast.Name, ast.Starred)) for item in items):
                 return False
     return True
 
@@ -93,6 +93,6 @@ def _is_of_new_items(value: ast.expr, name: str) -> bool:
     if isinstance(value, ast.ListComp):
         return not isinstance(value.elt, ast.Name)
     if isinstance(value, ast.List):
-        return not any(isinstance(item, ast.Name | ast.Starred) for item in value.elts)
+        return not any(isinstance(item, (ast.Name, ast.Starred)) for item in value.elts)
     held = value.value if isinstance(value, ast.Subscript) else value
     return isinstance(held, ast.Name) and held.id == name

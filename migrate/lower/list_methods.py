@@ -58,6 +58,20 @@ def list_methods(function: CompiledFunction) -> None:
             function.replace_statement(statement, [f"{held.id} = ", *new])
 
 
+def _inserted(name: str, at: ast.expr, item: ast.expr) -> list[Piece]:
+    if isinstance(at, ast.Constant) and at.value == 0:
+        return ["[", item, f"] + {name}"]
+    if not isinstance(at, _CHEAP):
+        return []
+    return [f"{name}[:", at, "] + [", item, f"] + {name}[", at, ":]"]
+
+
+def _extended(name: str, more: ast.expr) -> list[Piece]:
+    if isinstance(more, ast.GeneratorExp):  # its parentheses are those of the call
+        return [f"{name} + list", more]
+    return [f"{name} + ", more] if isinstance(more, _WHOLE) else [f"{name} + list(", more, ")"]
+
+
 def _changed(name: str, method: str, call: ast.Call) -> list[Piece]:
     """The list after its change; nothing for arguments that a list does not take."""
     if method == "sort" and not call.args:
@@ -68,17 +82,9 @@ def _changed(name: str, method: str, call: ast.Call) -> list[Piece]:
     if call.keywords or any(isinstance(part, ast.Starred) for part in call.args):
         return []
     if method == "insert" and len(call.args) == 2:
-        at, item = call.args
-        if isinstance(at, ast.Constant) and at.value == 0:
-            return ["[", item, f"] + {name}"]
-        if not isinstance(at, _CHEAP):
-            return []
-        return [f"{name}[:", at, "] + [", item, f"] + {name}[", at, ":]"]
+        return _inserted(name, *call.args)
     if method == "extend" and len(call.args) == 1:
-        (more,) = call.args
-        if isinstance(more, ast.GeneratorExp):  # its parentheses are those of the call
-            return [f"{name} + list", more]
-        return [f"{name} + ", more] if isinstance(more, _WHOLE) else [f"{name} + list(", more, ")"]
+        return _extended(name, call.args[0])
     if method == "reverse" and not call.args:
         return [f"{name}[::-1]"]
     if method == "remove" and len(call.args) == 1 and isinstance(call.args[0], _CHEAP):

@@ -75,7 +75,7 @@ def _is_fit(attribute: str, places: list[ast.Attribute], function: CompiledFunct
     if not reads or any(isinstance(place.ctx, ast.Del) for place in places):
         return False
     statements = [function.statement_of(place) for place in stores]
-    if not all(isinstance(s, ast.Assign | ast.AnnAssign | ast.AugAssign) for s in statements):
+    if not all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) for s in statements):
         return False
     if all(_is_done(s, attribute) or _keeps_number(s) for s in statements):
         return False
@@ -190,7 +190,7 @@ def _assigns(
     for statement in block:
         inside = [node for node in all_nodes(statement) if node in places]
         if not inside:
-            if isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
+            if isinstance(statement, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
                 return True
             continue
         if isinstance(statement, ast.If):
@@ -204,7 +204,7 @@ def _assigns(
             if sides == [True, True]:
                 return True
             continue
-        if isinstance(statement, ast.Assign | ast.AnnAssign):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
             value = statement.value
             return value is None or not any(node in places for node in all_nodes(value))
         if isinstance(statement, ast.With):

@@ -78,7 +78,7 @@ def _breaks(block: list[ast.stmt]) -> Iterator[ast.Break]:
     for statement in block:
         if isinstance(statement, ast.Break):
             yield statement
-        elif isinstance(statement, ast.For | ast.While):
+        elif isinstance(statement, (ast.For, ast.While)):
             yield from _breaks(statement.orelse)
         elif not isinstance(statement, SCOPES):
             for name in ("body", "orelse", "finalbody"):

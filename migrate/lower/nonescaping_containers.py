@@ -44,7 +44,7 @@ def _only_reads(name: ast.Name, function: CompiledFunction) -> bool:
         return True
     if isinstance(parent, ast.Subscript):
         return parent.value is name
-    if isinstance(parent, ast.For | ast.comprehension):
+    if isinstance(parent, (ast.For, ast.comprehension)):
         return parent.iter is name
     if isinstance(parent, _TESTS):
         return parent.test is name
@@ -63,7 +63,7 @@ def _is_library(called: ast.expr, function: CompiledFunction) -> bool:
     """`torch.cat(skips)`, `len(skips)`, `self.fuse(skips)` of a layer of torch's."""
     options = options_of(function.value_of(called))
     return all(
-        isinstance(option, External | CallableOf)
+        isinstance(option, (External, CallableOf))
         or (isinstance(option, Method) and isinstance(option.function, str))
         or (isinstance(option, Instance) and isinstance(option.cls, str))
         for option in options

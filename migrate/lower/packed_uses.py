@@ -15,25 +15,27 @@ from migrate.resolve.values import External, TupleOf, Value, is_packed, options_
 
 _RNN = "torch.nn.utils.rnn."
 _MAKERS = frozenset({f"{_RNN}PackedSequence", f"{_RNN}pack_sequence", f"{_RNN}unpack_sequence"})
+_READERS = (ast.Attribute, ast.Subscript)
+_GIVERS = (ast.Return, ast.Assign)
 
 
 def packed_uses(function: CompiledFunction) -> Iterator[ast.AST]:
     """Every place that looks into a packed sequence, or hands one over to the caller."""
+    packed: set[str] = set()
     for node in function.nodes:
-        if isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Name):
+            if is_packed(function.value_of(node)):
+                packed.add(node.id)
+        elif isinstance(node, _READERS):
             if _holds_packed(function.value_of(node.value)):
                 yield node
         elif isinstance(node, ast.Call):
             called = function.value_of(node.func)
             if isinstance(called, External) and called.name in _MAKERS:
                 yield node
-        elif isinstance(node, (ast.Return, ast.Assign)) and node.value is not None:
-            given = function.value_of(node.value)
-            if _goes_out(node, given):
-                yield node
+        elif isinstance(node, _GIVERS) and _goes_out(node, function):
+            yield node
     arguments = function.node.args
-    names = (node for node in function.nodes if node.__class__ is ast.Name)
-    packed = {name.id for name in names if is_packed(function.value_of(name))}
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if argument.arg in packed:
             yield argument
@@ -43,8 +45,11 @@ def _holds_packed(value: Value) -> bool:
     return any(map(is_packed, options_of(value)))
 
 
-def _goes_out(node: ast.Return | ast.Assign, value: Value) -> bool:
+def _goes_out(node: ast.Return | ast.Assign, function: CompiledFunction) -> bool:
     """`return packed`, `self.kept = packed`, or one taken apart: `data, sizes, _, _ = packed`."""
+    if node.value is None:
+        return False
+    value = function.value_of(node.value)
     inside = isinstance(value, TupleOf) and any(map(_holds_packed, value.items))
     if isinstance(node, ast.Return):
         return inside or _holds_packed(value)

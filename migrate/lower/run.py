@@ -72,7 +72,7 @@ def compiled_functions(
                 found.append(CompiledFunction(source, node, name, owner, compiled[name], types))
             elif isinstance(node, ast.ClassDef):
                 visit(node.body, f"{path}{node.name}.", node)
-            elif isinstance(node, ast.If | ast.Try | ast.With):
+            elif isinstance(node, (ast.If, ast.Try, ast.With)):
                 for block in ("body", "orelse", "finalbody"):
                     visit(getattr(node, block, ()), path, owner)
 

@@ -83,7 +83,7 @@ def _counts(value: ast.expr | None, name: str, function: CompiledFunction) -> bo
     if value is not None:
         return isinstance(value, ast.Constant)
     return any(
-        isinstance(node, ast.For | ast.comprehension)
+        isinstance(node, (ast.For, ast.comprehension))
         and any(isinstance(n, ast.Name) and n.id == name for n in all_nodes(node.target))
         and isinstance(node.iter, ast.Call)
         and getattr(node.iter.func, "id", "") in ("range", "enumerate")

@@ -11,6 +11,7 @@ from pathlib import Path
 from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.printable import printable
+from migrate.syntax.ast_index import nodes_of
 
 # What a setting is called in either framework -> the name it is listed under.
 _ALIASES = {
@@ -85,7 +86,7 @@ def read(path: Path) -> list[Setting]:
             f"is not Python ({error.msg})", where=f"{path}:{error.lineno}"
         ) from error
     found: list[Setting] = []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree, ast.Call, ast.Assign, ast.FunctionDef, ast.AsyncFunctionDef):
         if isinstance(node, ast.Call):
             found.extend(_from_call(node, path))
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:

@@ -87,7 +87,7 @@ class Context:
                 for name, node in definitions(self.tree)
                 if name in sure
                 for inner in all_nodes(node)
-                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+                if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef))
             )
         return function in self._compiled_nodes
 

@@ -112,7 +112,7 @@ def find_calls(home: Home, context: Context) -> Calls:
     found = Calls(context.flow.function(home))
     for block, statement in statements_below(home.body):
         call = _call_of(statement)
-        if call is None or not isinstance(call.func, ast.Attribute | ast.Name):
+        if call is None or not isinstance(call.func, (ast.Attribute, ast.Name)):
             continue
         usage = context.usage(call.func)
         if usage is not None and usage.api in CLIPS:
@@ -134,7 +134,7 @@ def find_calls(home: Home, context: Context) -> Calls:
 def _call_of(statement: ast.stmt) -> ast.Call | None:
     """The call that a statement is, or whose result it assigns."""
     value = getattr(statement, "value", None)
-    if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) and isinstance(value, ast.Call):
+    if isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign)) and isinstance(value, ast.Call):
         return value
     return None
 

@@ -216,7 +216,7 @@ def _keeps_nothing(call: ast.Call, context: Context) -> bool:
 
 def _from_outside(statement: ast.stmt) -> set[str]:
     """What a function or a class takes from around it."""
-    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return set()
     own = {node.arg for node in all_nodes(statement) if isinstance(node, ast.arg)}
     return reads(statement) - own - binds(statement)
@@ -234,7 +234,7 @@ def _looks_into(statement: ast.stmt, holders: set[str]) -> bool:
     if any(_mentions(holders, _arguments(c)) for c in calls if not _is_harmless(c.func)):
         return True
     whole = {node.id for part in own for node in _named_whole(part)}
-    return isinstance(statement, ast.Return | ast.Assign) and bool(holders & whole)
+    return isinstance(statement, (ast.Return, ast.Assign)) and bool(holders & whole)
 
 
 def _calls_method(call: ast.Call, holders: set[str]) -> bool:

@@ -82,14 +82,14 @@ def call_arguments(call: ast.Call) -> dict[str, ast.expr]:
 
 def one_of(value: ast.expr) -> ast.expr:
     """The tensor in `[loss]` or `(loss,)`."""
-    if isinstance(value, ast.List | ast.Tuple) and len(value.elts) == 1:
+    if isinstance(value, (ast.List, ast.Tuple)) and len(value.elts) == 1:
         return value.elts[0]
     return value
 
 
 def input_names(value: ast.expr, context: Context) -> list[str]:
     """Variables that hold plain tensors; of parameters, value_and_grad takes the gradients."""
-    parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+    parts = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     if len(names) < len(parts) or not names or len(set(names)) < len(names):
         raise not_in_reach()
@@ -257,7 +257,7 @@ def is_unit_gradient(value: ast.expr, flow: FunctionFlow) -> bool:
 def _is_unit_gradient(value: ast.expr, flow: FunctionFlow, seen: set[Definition]) -> bool:
     if isinstance(value, ast.Constant):
         return value.value is None
-    if isinstance(value, ast.List | ast.Tuple):
+    if isinstance(value, (ast.List, ast.Tuple)):
         return all(_is_unit_gradient(part, flow, seen) for part in value.elts)
     if isinstance(value, ast.IfExp):
         return _is_unit_gradient(value.body, flow, seen) and _is_unit_gradient(

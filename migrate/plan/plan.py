@@ -333,7 +333,7 @@ class StepPlanner:
             return False  # no loss, which some later statement looks for
         earlier = self.flow.defuse.bound_before(region[0])
         return self.backward.bare.id in earlier or any(
-            isinstance(s, ast.For | ast.While | ast.AugAssign) for s in region
+            isinstance(s, (ast.For, ast.While, ast.AugAssign)) for s in region
         )
 
     def _running(self, region: list[ast.stmt]) -> list[str]:

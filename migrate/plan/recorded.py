@@ -75,7 +75,7 @@ def _given_to_optimizers(tree: ast.Module, context: Context) -> ast.AST | None:
     """`optim.Adam([z])` of a plain tensor, which no step's function could take from it."""
     for call in _optimizers(tree, context):
         for node in (inner for part in _arguments(call) for inner in all_nodes(part)):
-            if isinstance(node, ast.Name | ast.Attribute | ast.Call):
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Call)):
                 options = options_of(context.type(node))
                 kinds = [k.item if isinstance(k, ListOf) else k for k in options]
                 if any(is_tensor(k) and not is_parameter(k) for k in kinds):

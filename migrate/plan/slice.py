@@ -82,7 +82,7 @@ class Slicer:
         chain: list[int] = []
         for index in range(at - 1, -1, -1):
             statement = block[index]
-            if statement in self.special or isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            if statement in self.special or isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
                 continue
             changed = self.changes(statement)
             if statement in self.freed and not self._is_alive(statement, flowing):
@@ -133,7 +133,7 @@ class Slicer:
                 found.add(index)
                 bound |= self.changes(statement)
                 read |= reads(statement)
-            elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
                 bound -= binds(statement)  # data again from here on
         return found
 
@@ -148,7 +148,7 @@ class Slicer:
     def _starts(self, index: int, block: list[ast.stmt], region: set[int], at: int) -> bool:
         """`loss = 0`, `terms = []`: the start of what the region itself adds up."""
         statement = block[index]
-        if not isinstance(statement, ast.Assign | ast.AnnAssign) or not _is_empty(statement.value):
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not _is_empty(statement.value):
             return False
         names = binds(statement)
         inside = [block[i] for i in region if i > index]
@@ -244,7 +244,7 @@ class Slicer:
 
 def _is_empty(value: ast.expr | None) -> bool:
     """A number, `[]`, `{"fit": []}`, `defaultdict(list)`: nothing was computed for it."""
-    if isinstance(value, ast.List | ast.Tuple):
+    if isinstance(value, (ast.List, ast.Tuple)):
         return all(map(_is_empty, value.elts))
     if isinstance(value, ast.Dict):
         return all(map(_is_empty, value.values))
@@ -270,11 +270,11 @@ def _prints(statement: ast.stmt) -> bool:
 
 def leaves(statement: ast.AST, in_loop: bool = False) -> bool:
     """`continue`, `break` or `return` of the code around: a function of its own cannot do that."""
-    if isinstance(statement, ast.Return | ast.Yield | ast.YieldFrom):
+    if isinstance(statement, (ast.Return, ast.Yield, ast.YieldFrom)):
         return True
-    if isinstance(statement, ast.Continue | ast.Break):
+    if isinstance(statement, (ast.Continue, ast.Break)):
         return not in_loop
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
         return False
-    inside = in_loop or isinstance(statement, ast.For | ast.AsyncFor | ast.While)
+    inside = in_loop or isinstance(statement, (ast.For, ast.AsyncFor, ast.While))
     return any(leaves(child, inside) for child in child_nodes(statement))

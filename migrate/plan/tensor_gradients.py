@@ -61,7 +61,7 @@ def _own_calls(statement: ast.stmt) -> list[ast.Call]:
 def _of_call(
     call: ast.Call, statement: ast.stmt, block: list[ast.stmt], home: Home, context: Context
 ) -> InputGradients:
-    if isinstance(statement, ast.While | ast.For | ast.FunctionDef | ast.ClassDef):
+    if isinstance(statement, (ast.While, ast.For, ast.FunctionDef, ast.ClassDef)):
         raise Refusal("gradients are computed in the header of a block", "", "MS408")
     given = call_arguments(call)
     inputs = input_names(given["inputs"], context)

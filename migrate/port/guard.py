@@ -76,7 +76,7 @@ def _derived_classes(context: Context) -> frozenset[str]:
             else:
                 derived.add(name)
             pending += [(name, inner) for inner in reversed(node.body)]
-        elif isinstance(node, ast.If | ast.Try):
+        elif isinstance(node, (ast.If, ast.Try)):
             inside = [*node.body, *node.orelse, *getattr(node, "finalbody", [])]
             pending += [(owner, inner) for inner in reversed(inside)]
     return frozenset(derived)

@@ -148,8 +148,11 @@ def _chosen(folder: Path, texts: Iterable[str]) -> list[str]:
             wanted |= {f"{part}/{path.stem}" for path in (folder / part).glob("*.py")}
     named = set(re.findall(r"\btorchvision\.models\.(\w+)", whole)) - set(_LEFT_OUT)
     wanted |= {stem for stem in named if (folder / f"{stem}.py").is_file()}
-    if not wanted:
-        return []
+    return _with_needed(folder, wanted) if wanted else []
+
+
+def _with_needed(folder: Path, wanted: set[str]) -> list[str]:
+    """The modules and all that they import."""
     pending, needed = [*wanted, *_ALWAYS], set()
     while pending:
         module = pending.pop()
@@ -166,7 +169,7 @@ def _public_names(path: Path) -> set[str]:
     for statement in tree.body:
         if not isinstance(statement, ast.Assign):
             continue
-        stated = isinstance(statement.value, ast.List | ast.Tuple)
+        stated = isinstance(statement.value, (ast.List, ast.Tuple))
         if stated and ast.unparse(statement.targets[0]) == "__all__":
             return set(ast.literal_eval(statement.value))
     return set()

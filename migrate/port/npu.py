@@ -145,7 +145,7 @@ def _left(node: ast.AST, source: SourceFile) -> Iterator[Finding]:
             not isinstance(node, ast.Attribute) and any(n.startswith(f"{api}.") for n in names)
         )
         if hit:
-            assert isinstance(node, ast.Attribute | ast.Import | ast.ImportFrom)
+            assert isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom))
             yield Finding(
                 source.path,
                 node.lineno,

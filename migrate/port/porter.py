@@ -20,7 +20,7 @@ from migrate.syntax.import_planner import HELPER_MODULE
 from migrate.table import Table, TableError
 
 # What is known of modules grows with a tree; beyond so many lines it is forgotten and learnt again.
-_LINES_REMEMBERED = 150_000
+_LINES_REMEMBERED = 75_000  # lines of whole trees
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Porter:
             from migrate.port.npu import npu_file
 
             return _port_alone(source, partial(npu_file, source))
-        if self._resolver.modules.lines_held > _LINES_REMEMBERED:
+        if self._resolver.modules.weight > _LINES_REMEMBERED:
             self._resolver = Resolver(self._project, self._table)
             gc.collect()
         if not self._everything and not self._reach.concerns(source):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import zlib
+from array import array
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,14 +16,17 @@ from migrate.project.text import ReadProblem, decode, read_bytes
 _DECLARED = re.compile(rb"(?:\xef\xbb\xbf)?(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*coding[:=]")
 # Text that is run, or a name that is put together and then loaded: whoever parses the file tells.
 _RUN = re.compile(rb"\b(?:exec|eval)\s*\(\s*[rRbBuUfF]*['\"]")
-_LOADED = re.compile(rb"__import__|import_module|\bmodules\b")
+_LOADED = (b"__import__", b"import_module")
+_MODULES = re.compile(rb"\bmodules\b")
 # Both parts of a name that is put together: `"to" + "rch"`; or its first letter by its number.
 _PIECES = [
-    re.compile(rb"""["']%b["'](?s:.*)["']%b["']""" % (b"torch"[:at], b"torch"[at:]))
+    (re.compile(rb"""["']%b["']""" % b"torch"[:at]), re.compile(rb"""["']%b["']""" % b"torch"[at:]))
     for at in range(1, 5)
 ]
 _ESCAPED = re.compile(rb"\\(?:x74|u0074|164)")
-_QUOTED = re.compile(rb"""["']torch(?:vision|audio)?["'.]""")
+# Without the quote in front: an expression that begins with a word is searched for much faster.
+_TO_A_QUOTE = re.compile(rb"""torch(?:vision|audio)?["'.]""")
+_WORD = re.compile(rb"[A-Za-z0-9_]+")
 
 
 @dataclass(slots=True)
@@ -40,6 +45,7 @@ class Scans:
 
     def __init__(self) -> None:
         self._files: dict[str, Scan] = {}
+        self._words: dict[Path, array[int] | None] = {}
         self._folders: dict[str, frozenset[str]] = {}
 
     def of(self, path: str) -> Scan:
@@ -52,13 +58,12 @@ class Scans:
         """Whether one of the names stands in a file; an unreadable or declared encoding: maybe."""
         if "" in names or not all(map(str.isascii, names)):
             return True
-        try:
-            data = read_bytes(path)
-        except ReadProblem:
+        if path not in self._words:
+            self._words[path] = _words(path)
+        words = self._words[path]
+        if words is None:
             return True
-        if b"\0" in data or _DECLARED.match(data):
-            return True
-        return any(name.encode() in data for name in names)
+        return not {zlib.crc32(name.encode()) for name in names}.isdisjoint(words)
 
     def may_hold(self, stem: str) -> bool:
         """Whether there may be a module at a path without its ending; folders are listed once."""
@@ -94,12 +99,44 @@ def _scan(path: str) -> Scan:
     )
 
 
+def _words(path: Path) -> array[int] | None:
+    """The words of a file as checksums, four bytes each; None where they cannot be told."""
+    try:
+        data = read_bytes(path)
+    except ReadProblem:
+        return None
+    if b"\0" in data or _DECLARED.match(data):
+        return None
+    return array("I", map(zlib.crc32, set(_WORD.findall(data))))
+
+
 def _quotes_torch(data: bytes, mentions: bool) -> bool:
-    if mentions and (_QUOTED.search(data) or _RUN.search(data)):
+    if mentions and (_is_quoted(data) or _RUN.search(data)):
         return True
-    if _LOADED.search(data) is None:
+    if not _loads_by_name(data):
         return False
-    return _ESCAPED.search(data) is not None or any(piece.search(data) for piece in _PIECES)
+    return _ESCAPED.search(data) is not None or any(
+        _in_order(data, first, second) for first, second in _PIECES
+    )
+
+
+def _is_quoted(data: bytes) -> bool:
+    """`"torch"`, `'torchvision.models'`"""
+    return any(
+        data[match.start() - 1 : match.start()] in (b'"', b"'")
+        for match in _TO_A_QUOTE.finditer(data)
+    )
+
+
+def _loads_by_name(data: bytes) -> bool:
+    if any(name in data for name in _LOADED):
+        return True
+    return b"modules" in data and _MODULES.search(data) is not None
+
+
+def _in_order(data: bytes, first: re.Pattern[bytes], second: re.Pattern[bytes]) -> bool:
+    found = first.search(data)
+    return found is not None and second.search(data, found.end()) is not None
 
 
 def _members(folder: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ tensors.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -36,18 +37,19 @@ class FileResolution:
 class Resolver:
     """Resolves the files of one project, sharing what it learns of modules they have in common."""
 
-    def __init__(self, project: Project, table: Table, before: Resolver | None = None) -> None:
-        """`before` has grown too large: what it recorded of calls is taken over, no tree is."""
+    def __init__(self, project: Project, table: Table, limit: int = sys.maxsize) -> None:
+        """`limit` is the weight of modules, in lines of whole trees, beyond which all of them are
+        forgotten before the next file is looked at.
+        """
         self.modules = Modules(project, table)
         self.interpreter = Interpreter(self.modules)
-        recorded = before.dismantle() if before is not None else {}
-        self._callers = Callers(self.modules, self._look_at, recorded)
+        self._callers = Callers(self.modules, self._look_at, limit)
         self._held: SourceFile | None = None
 
-    def dismantle(self) -> Recorded:
-        """Free all trees and scopes; gives what was recorded of calls, which refers to none."""
-        self.modules.dismantle()
-        return self._callers.dismantle()
+    @property
+    def recorded(self) -> Recorded:
+        """What was recorded of calls into other files."""
+        return self._callers.recorded
 
     def _look_at(self, source: SourceFile, text: str) -> Look:
         """Interpret a file by itself; ReadProblem says why it cannot be."""
@@ -62,9 +64,10 @@ class Resolver:
         """Resolve one file: its usages, and the value of every expression."""
         try:
             text = source.read() if text is None else text
-            look = self._callers.take(source, text)
+            self._let_go()
+            self._callers.make_room()
+            look = self._callers.refined(source, text)
             self._in_hand(source)
-            self._callers.refine(look)
         except ReadProblem as problem:
             return FileResolution(source, problem=problem.finding)
         interpreter = self.interpreter = look.interpreter
@@ -80,10 +83,14 @@ class Resolver:
             quoted=interpreter.quoted,
         )
 
-    def _in_hand(self, source: SourceFile) -> None:
-        """Its tree is being worked on; that of the file before it may lose its bodies."""
-        if self._held is not None and self._held is not source:
+    def _let_go(self) -> None:
+        """The tree of the file before may lose its bodies."""
+        if self._held is not None:
             self.modules.let_go(self._held)
+            self._held = None
+
+    def _in_hand(self, source: SourceFile) -> None:
+        """Its tree is being worked on."""
         self._held = source
         self.modules.hold(source)
 

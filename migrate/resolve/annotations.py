@@ -46,11 +46,11 @@ def _constant(node: ast.Constant, interpreter: Expressions) -> Value:
 def quoted_expression(node: ast.Constant) -> ast.expr | None:
     """The tree of the text, each part placed at the string; None where it is no expression."""
     try:
-        tree: ast.expr = ast.parse(str(node.value), mode="eval").body
+        written: ast.expr = ast.parse(str(node.value), mode="eval").body
     except SyntaxError:
         return None
-    for part in ast.walk(tree):
+    for part in ast.walk(written):
         if isinstance(part, ast.expr):
             part.lineno, part.col_offset = node.lineno, node.col_offset
             part.end_lineno, part.end_col_offset = node.end_lineno, node.end_col_offset
-    return tree
+    return written

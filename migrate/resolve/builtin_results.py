@@ -45,6 +45,14 @@ _SAME_ITEMS = {
     "reversed": "iterator",
 }
 
+# A copy, or the same shown while it is read.
+GIVE_FIRST = frozenset(
+    {
+        *("copy.deepcopy", "copy.copy", "dataclasses.replace", "rich.progress.track"),
+        *(f"tqdm.{part}tqdm" for part in ("", "auto.", "autonotebook.", "notebook.", "std.")),
+    }
+)
+
 
 def _value_in(given: Value) -> Value:
     """What a dict that is made of this holds."""

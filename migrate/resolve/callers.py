@@ -9,7 +9,10 @@ order in which they are asked for, so that one process and several give the same
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import islice
 
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve.look import Hints, Look
@@ -29,22 +32,34 @@ class Callers:
     """Collects, on demand, what the functions of a file are called with elsewhere."""
 
     def __init__(
-        self, modules: Modules, look_at: Callable[[SourceFile, str], Look], recorded: Recorded
+        self, modules: Modules, look_at: Callable[[SourceFile, str], Look], limit: int
     ) -> None:
+        """`limit` is the weight of modules beyond which they are forgotten between two files."""
         self._modules = modules
         self._look_at = look_at
+        self._limit = limit
         # Those that are only imported are not looked at for their calls: a library of a thousand
         # files would be interpreted for the sake of one.
         self._asked = frozenset(modules.project.files)
-        self._recorded = recorded
+        self._recorded: Recorded = {}
         self._waiting: dict[str, Look] = {}
         self._lines = 0
 
-    def dismantle(self) -> Recorded:
+    @property
+    def recorded(self) -> Recorded:
+        """What was recorded of calls so far; it refers to no tree."""
+        return self._recorded
+
+    def make_room(self) -> None:
+        """Forget all modules if they have grown too heavy: no file may be in hand."""
+        if self._modules.weight <= self._limit:
+            return
         for look in self._waiting.values():
             look.scope.dismantle()
         self._waiting.clear()
-        return self._recorded
+        self._lines = 0
+        self._modules.dismantle()
+        gc.collect()
 
     def take(self, source: SourceFile, text: str) -> Look:
         """The first look at a file: one that waits here, or a new one."""
@@ -58,49 +73,69 @@ class Callers:
         self._note(look)
         return look
 
-    def refine(self, look: Look) -> None:
-        """Look again, with what other files pass."""
-        self._advance(look, _ROUNDS)
+    def refined(self, source: SourceFile, text: str) -> Look:
+        """A file, looked at again with what other files pass."""
+        look = self._advanced(source, text, _ROUNDS, _ROUNDS)
         look.refine(self._hints(look.scope, _ROUNDS))
+        return look
+
+    def _advanced(self, source: SourceFile, text: str, level: int, recorded: int) -> Look:
+        """A look that has reached a level; the calls into it are recorded up to another one.
+
+        While those are looked for, the file waits with the others, so that memory can be freed.
+        """
+        while True:
+            look = self.take(source, text)
+            self._advance(look, level)
+            missing = self._unrecorded(look, recorded)
+            if not missing:
+                return look
+            reached = look.level
+            self._wait(look)
+            del look
+            for importer in missing:
+                self._record_calls(importer, reached)
+                self.make_room()
+
+    def _unrecorded(self, look: Look, recorded: int) -> list[SourceFile]:
+        """The files whose calls, at the level that was reached, are still to be looked for."""
+        if look.level > recorded:
+            return []
+        importers = self._importers_of(look.scope)
+        return [i for i in importers if (str(i.path), look.level) not in self._recorded]
 
     def _hints(self, scope: ModuleScope, rounds: int) -> Hints:
         found: Hints = {}
-        names = callable_names(scope)
-        if not names:
-            return found
         path = str(scope.source.path)
-        for importer in self._importers_naming(names, scope.source):
-            for key, hints in self._calls_of(importer, rounds).items():
+        for importer in self._importers_of(scope):
+            for key, hints in self._recorded[str(importer.path), rounds].items():
                 if key[0] == path:
                     known = found.setdefault(key, {})
                     for name, value in hints.items():
                         known[name] = join(known.get(name, UNKNOWN), value)
         return found
 
-    def _importers_naming(self, names: set[str], source: SourceFile) -> list[SourceFile]:
-        """The files that import this one and spell one of the names: others cannot call it."""
+    def _importers_of(self, scope: ModuleScope) -> list[SourceFile]:
+        """The files that import this one and name a function of it that takes something unknown."""
+        names, source = callable_names(scope), scope.source
+        if not names:
+            return []
         importers = self._modules.project.imports.importers(source)
-        others = [i for i in importers if i in self._asked and i is not source and not i.notebook]
+        others = (i for i in importers if i in self._asked and i is not source and not i.notebook)
         scans = self._modules.project.scans
-        return [i for i in others if scans.names_any(i.path, names)][:_MOST_IMPORTERS]
+        naming = (i for i in others if scans.names_any(i.path, names))
+        return list(islice(naming, _MOST_IMPORTERS))
 
-    def _calls_of(self, source: SourceFile, rounds: int) -> Hints:
-        key = str(source.path), rounds
-        if key in self._recorded:
-            return self._recorded[key]
-        self._recorded[key] = {}
-        try:
-            text = source.read()
-            look = self.take(source, text)
-            self._advance(look, rounds)
-            self._wait(look)
-        except (ReadProblem, RecursionError):
-            pass  # whoever asks for that file will be told
-        return self._recorded[key]
+    def _record_calls(self, source: SourceFile, level: int) -> None:
+        self._recorded[str(source.path), level] = {}
+        with suppress(ReadProblem, RecursionError):  # whoever asks for that file will be told
+            self._wait(self._advanced(source, source.read(), level, level - 1))
 
     def _advance(self, look: Look, level: int) -> None:
-        """Look again, with what its own callers pass, up to this level."""
-        while look.level < level:
+        """Look again, with what its own callers pass, up to this level, as far as that is
+        recorded.
+        """
+        while look.level < level and not self._unrecorded(look, level):
             look.refine(self._hints(look.scope, look.level))
             look.level += 1
             self._note(look)

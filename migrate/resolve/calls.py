@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.resolve.binding import bind_hints, fitting_overloads, is_sure, passed_on
-from migrate.resolve.builtin_results import builtin_result, dict_result
+from migrate.resolve.builtin_results import GIVE_FIRST, builtin_result, dict_result
 from migrate.resolve.callbacks import called_back
 from migrate.resolve.chosen_members import result_of_any
 from migrate.resolve.containers import CONTAINERS, call_method, fill
@@ -55,17 +55,6 @@ _REGISTER = frozenset(
     f"torch.nn.Module.{name}"
     for name in ("add_module", "register_buffer", "register_module", "register_parameter")
 )
-# Shown while they are read; the items are those of the first argument.
-_PROGRESS = (
-    "tqdm.tqdm",
-    "tqdm.auto.tqdm",
-    "tqdm.autonotebook.tqdm",
-    "tqdm.notebook.tqdm",
-    "tqdm.std.tqdm",
-    "rich.progress.track",
-)
-
-
 _STATING = ("typing.cast", "torch.jit.annotate")
 _SPECIAL = frozenset({*_STATING, "builtins.type", "builtins.getattr", "builtins.hasattr"})
 
@@ -77,15 +66,9 @@ class Calls(Expressions):
         function = node.func
         if isinstance(function, ast.Name) and function.id == "super":
             return self._super(node)
-        if isinstance(function, NAMES):
-            self.calling[function] = node
-            callee = self.reference(function, "call")
-            del self.calling[function]
-            usage = self.usages.get(function)
-            if usage is not None:
-                usage.call = node
-        else:
-            callee = self.evaluate(function)
+        callee = (
+            self._callee(function, node) if isinstance(function, NAMES) else self.evaluate(function)
+        )
         called = callee.name if isinstance(callee, External) else ""
         types_at = 1 if called in ("builtins.isinstance", "builtins.issubclass") else -1
         stated_at = 0 if called in _STATING else -1
@@ -113,6 +96,15 @@ class Calls(Expressions):
         for option in self._inside_wrappers(options_of(callee)):
             result = join(result, self._invoke(option, node, values, keywords))
         return result
+
+    def _callee(self, function: ast.Name | ast.Attribute, node: ast.Call) -> Value:
+        self.calling[function] = node
+        callee = self.reference(function, "call")
+        del self.calling[function]
+        usage = self.usages.get(function)
+        if usage is not None:
+            usage.call = node
+        return callee
 
     def _special(self, called: str, node: ast.Call, values: list[Value]) -> Value | None:
         """What a few functions of Python and torch say by being called."""
@@ -203,21 +195,7 @@ class Calls(Expressions):
         if isinstance(callee, ProjectFunction):
             return self.run_function(callee, bind_hints(callee, values, keywords, bound=False))
         if isinstance(callee, Method):
-            if isinstance(callee.function, ProjectFunction):
-                static = _is_static(callee.function)
-                return self.run_function(
-                    callee.function, bind_hints(callee.function, values, keywords, bound=not static)
-                )
-            if callee.function == "builtins.dict.values":
-                return callee.receiver
-            if callee.function == "torch.autograd.Function.apply":
-                return self._applied(callee.receiver, values, keywords)
-            if isinstance(callee.receiver, Container):
-                name = callee.function.rpartition(".")[2]
-                held = call_method(callee.receiver, name, node, values, self.evaluate)
-                if held is not None:
-                    return held
-            return self._row_result(callee.function, node, values, keywords)
+            return self._invoke_method(callee, node, values, keywords)
         if isinstance(callee, Instance):
             return self._called_instance(callee, values, keywords)
         if isinstance(callee, CallableOf):
@@ -236,6 +214,24 @@ class Calls(Expressions):
             # self.some_layer(x): a layer we could not see, which mostly gives a tensor
             return TENSOR if _is_self_attribute(node.func) else UNKNOWN
         return UNKNOWN
+
+    def _invoke_method(
+        self, callee: Method, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
+    ) -> Value:
+        function = callee.function
+        if isinstance(function, ProjectFunction):
+            bound = not _is_static(function)
+            return self.run_function(function, bind_hints(function, values, keywords, bound=bound))
+        if function == "builtins.dict.values":
+            return callee.receiver
+        if function == "torch.autograd.Function.apply":
+            return self._applied(callee.receiver, values, keywords)
+        if isinstance(callee.receiver, Container):
+            name = function.rpartition(".")[2]
+            held = call_method(callee.receiver, name, node, values, self.evaluate)
+            if held is not None:
+                return held
+        return self._row_result(function, node, values, keywords)
 
     def _applied(
         self, receiver: Value, values: list[Value], keywords: dict[str | None, Value]
@@ -276,31 +272,38 @@ class Calls(Expressions):
 
     # Libraries ----------------------------------------------------------------------------------
 
+    def _invoke_any(
+        self, callee: Value, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
+    ) -> Value:
+        """What any of the things gives that a value can be."""
+        result: Value = UNKNOWN
+        for option in options_of(callee):
+            result = join(result, self._invoke(option, node, values, keywords))
+        return result
+
+    def _builtin(self, name: str, node: ast.Call, values: list[Value]) -> Value:
+        if name == "map" and len(values) > 1:
+            items = [item_of(value) for value in values[1:]]
+            return ListOf(self._invoke_any(values[0], node, items, {}), "iterator")
+        if name == "vars" and values and isinstance(values[0], ProjectModule):
+            return ListOf(MemberOf(values[0].name), "dict")
+        if name == "globals":
+            return ListOf(MemberOf(self.module.source.module), "dict")
+        return builtin_result(name, values)
+
     def _library(
         self, name: str, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
     ) -> Value:
         root, _, rest = name.partition(".")
         if root in self.table.roots:
             return self._row_result(name, node, values, keywords)
-        if name == "builtins.map" and len(values) > 1:
-            items, mapped = [item_of(value) for value in values[1:]], UNKNOWN
-            for option in options_of(values[0]):
-                mapped = join(mapped, self._invoke(option, node, items, {}))
-            return ListOf(mapped, "iterator")
-        if name == "builtins.vars" and values and isinstance(values[0], ProjectModule):
-            return ListOf(MemberOf(values[0].name), "dict")
-        if name == "builtins.globals":
-            return ListOf(MemberOf(self.module.source.module), "dict")
         if name in ("builtins.dict", "collections.OrderedDict"):
             return dict_result(values, keywords)
         if root == "builtins":
-            return builtin_result(rest, values)
+            return self._builtin(rest, node, values)
         if name in ("functools.partial", "functools.partialmethod") and values:
-            made: Value = UNKNOWN
-            for option in options_of(values[0]):
-                made = join(made, self._invoke(option, node, values[1:], keywords))
-            return CallableOf(made)
-        if name in ("copy.deepcopy", "copy.copy", "dataclasses.replace", *_PROGRESS) and values:
+            return CallableOf(self._invoke_any(values[0], node, values[1:], keywords))
+        if name in GIVE_FIRST and values:
             return values[0]
         if name == "collections.deque":
             return instance(name)

@@ -285,7 +285,7 @@ class Expressions(UnknownMembers):
             self.believe(tensor, TENSOR)
 
     def _subscript(self, node: ast.Subscript) -> Value:
-        if isinstance(node.slice, ast.Constant | ast.UnaryOp):
+        if isinstance(node.slice, (ast.Constant, ast.UnaryOp)):
             self._believe_sized(node.value)
         owner = self.evaluate(node.value)
         if isinstance(owner, External) and owner.name.partition(".")[0] in _GENERIC_ROOTS:

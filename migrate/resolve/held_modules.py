@@ -9,12 +9,14 @@ modules that it can be.
 
 from __future__ import annotations
 
-from migrate.resolve.values import External, Value, options_of
+from migrate.resolve.values import External, Union, Value, options_of
 from migrate.table import Entry, Table
 
 
 def modules_in(value: Value, table: Table) -> tuple[str, ...]:
     """The modules that a value can be; none if it can be anything else."""
+    if value.__class__ is not External and value.__class__ is not Union:
+        return ()
     names = [o.name if isinstance(o, External) else "" for o in options_of(value)]
     return tuple(dict.fromkeys(names)) if names and set(names) <= table.namespaces else ()
 

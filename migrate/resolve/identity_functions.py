@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.resolve.values import Instance, ProjectFunction, Value, is_tensor, options_of
+from migrate.syntax.ast_index import all_nodes
 
 # `net = net.to(device)`, `net = DataParallel(net)`: the same network, or one that acts as it.
 _SAME = frozenset({"to", "cuda", "cpu", "float", "half", "double", "train", "eval", "apply"})
@@ -59,16 +60,20 @@ def _yields(body: list[ast.stmt]) -> bool:
     return False
 
 
-def calls_another(function: ast.AST, seen: dict[str, Value], hints: dict[str, Value]) -> bool:
-    """`def run(net, x): return net(x)`, with another network than the body was looked at with."""
-    others = {
+def called_otherwise(seen: dict[str, Value], hints: dict[str, Value]) -> set[str]:
+    """Parameters that are another network or function here than the body was looked at with: what
+    `def run(net, x): return net(x)` gives is not known then.
+    """
+    return {
         name
         for name, value in hints.items()
         if name in seen and _called(value) != _called(seen[name]) and _called(value)
     }
-    return bool(others) and any(
-        isinstance(node, ast.Call) and _root(node.func) in others for node in ast.walk(function)
-    )
+
+
+def called_names(function: ast.AST) -> frozenset[str]:
+    """`net` of `net(x)` and of `net.encoder(x)`"""
+    return frozenset(_root(node.func) for node in all_nodes(function) if isinstance(node, ast.Call))
 
 
 def gives_tensors_too(seen: Value, joined: Value) -> bool:

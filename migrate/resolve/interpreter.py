@@ -5,27 +5,26 @@ end.
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Callable
 from typing import TypeVar
 
 from migrate.resolve.budget import steps_for
 from migrate.resolve.frames import Frame
-from migrate.resolve.identity_functions import calls_another, gives_tensors_too, passed_parameter
+from migrate.resolve.identity_functions import (
+    called_names,
+    called_otherwise,
+    gives_tensors_too,
+    passed_parameter,
+)
 from migrate.resolve.look import CallRecorder, Hints
-from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules, ModuleScope
 from migrate.resolve.outline import Deferred, outline
-from migrate.resolve.parameter_evidence import is_no_tensor, without_tensors
+from migrate.resolve.parameters import bind_parameters
 from migrate.resolve.statements import Statements
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import (
-    NONE,
-    TENSOR,
     UNKNOWN,
-    Instance,
-    Known,
     ListOf,
     ProjectClass,
     ProjectFunction,
@@ -33,17 +32,10 @@ from migrate.resolve.values import (
     is_tensor,
     join,
     same,
-    type_of_constant,
 )
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import all_nodes, forget_index
 
 Result = TypeVar("Result")
-# Parameters of forward that are no data: taking `dim` for a tensor would choose a wrong overload.
-_SETTING = re.compile(
-    r"dim|axis|axes|device|dtype|size|shape|mode|name|kind|type|num|count|factor|return_|use_|is_"
-    r"|need|flag|step|epoch|train|stride|pad|kernel|offset|level|layer|length|height|width|config"
-    r"|^[nkhwtbcpHWTBNC]$"
-)
 _DEEPEST = 40  # functions entered from functions; deeper ones wait until the end
 _MOST_LOOKS = 4  # at a function whose callers or callees say more by and by
 _HOPS = 1  # modules away from the file in hand whose function bodies are still looked at
@@ -186,8 +178,7 @@ class Interpreter(Statements):
             function.hints[name] = (
                 join(function.hints[name], value) if name in function.hints else value
             )
-        if self.frame.function is not None and self.frame.function is not function:
-            function.callers.add(self.frame.function)
+        self._note_caller(function)
         if function.done or function.running or self._depth > _DEEPEST:
             return self._own_result(function, hints)
         away = function.module is not self.module and function.module is not self.main
@@ -196,6 +187,7 @@ class Interpreter(Statements):
             if self._hops >= _HOPS or (stated is not UNKNOWN and function.owner is None):
                 return stated  # the body of a function adds nothing to its signature
         self._hops += away
+        given_up = self._restore_body(function)
         function.running = True
         function.stale = False
         function.seen = dict(function.hints)
@@ -204,7 +196,7 @@ class Interpreter(Statements):
         frame = Frame(function.frame, function.qualified, function=function)
         self._enter(function.module, frame)
         self.returns, self.yields = [], []
-        self._bind_parameters(function, frame)
+        bind_parameters(self, function, frame)
         if isinstance(function.node, ast.Lambda):
             self.returns.append(self.evaluate(function.node.body))
         else:
@@ -217,7 +209,31 @@ class Interpreter(Statements):
         self._depth -= 1
         self._hops -= away
         function.running, function.done = False, True
+        if given_up:
+            self._give_up_body(function)
         return self._own_result(function, hints)
+
+    def _note_caller(self, function: ProjectFunction) -> None:
+        """Only functions of the file in hand are looked at again."""
+        caller = self.frame.function
+        if caller is not None and caller is not function and function.module is self.main:
+            function.callers.add(caller)
+
+    def _restore_body(self, function: ProjectFunction) -> bool:
+        """Read the body of a function again, if its module has given it up."""
+        node = function.node
+        if isinstance(node, ast.Lambda) or node.body:
+            return False
+        self.modules.body_of(function)
+        return self.modules.lacks_bodies(function.module)
+
+    def _give_up_body(self, function: ProjectFunction) -> None:
+        """What callers ask of a body that was looked at is noted; the statements may go."""
+        assert not isinstance(function.node, ast.Lambda)
+        function.passes = passed_parameter(function.node)
+        function.called = called_names(function.node)
+        forget_index(function.node)
+        function.node.body = []
 
     def _own_result(self, function: ProjectFunction, hints: dict[str, Value]) -> Value:
         """What this call gives, where the function gives back what it was given, or what that
@@ -228,13 +244,19 @@ class Interpreter(Statements):
         if function.passes is None:
             function.passes = passed_parameter(function.node)
         name = function.passes
-        if not name and calls_another(function.node, function.seen, hints):
+        if not name and hints and self._calls_another(function, hints):
             return UNKNOWN
         if not name:
             return function.result
         if name in hints:
             return hints[name]
         return function.result if is_tensor(function.result) else UNKNOWN
+
+    def _calls_another(self, function: ProjectFunction, hints: dict[str, Value]) -> bool:
+        others = called_otherwise(function.seen, hints)
+        if others and function.called is None:
+            function.called = called_names(function.node)
+        return bool(others) and not others.isdisjoint(function.called or ())
 
     def _stated_result(self, function: ProjectFunction) -> Value:
         """What the signature alone says, without a look at the body."""
@@ -248,89 +270,6 @@ class Interpreter(Statements):
         for value in self.yields or self.returns:
             result = join(result, value)
         return ListOf(result, "iterator") if self.yields else result
-
-    def _bind_parameters(self, function: ProjectFunction, frame: Frame) -> None:
-        arguments = function.node.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-        defaults += arguments.defaults
-        receiver = function.owner is not None and not _has_decorator(function, "staticmethod")
-        computes = (
-            receiver
-            and function.owner is not None
-            and _is_forward(function)
-            and class_is_module(function.owner)
-        )
-        if (
-            not receiver
-            and function.owner is not None
-            and function.qualified.rpartition(".")[2] in ("forward", "backward")
-            and "torch.autograd.Function" in function.owner.library_bases()
-        ):
-            # A context stands where other methods have self; then come tensors, and gradients.
-            computes = True
-            self.annotation(positional[0].annotation)
-            frame.bind(positional[0].arg, UNKNOWN)
-            positional, defaults = positional[1:], defaults[1:]
-        for index, (argument, default) in enumerate(zip(positional, defaults, strict=True)):
-            if index == 0 and receiver and function.owner is not None:
-                self.annotation(argument.annotation)
-                is_class = _has_decorator(function, "classmethod")
-                frame.bind(argument.arg, function.owner if is_class else Instance(function.owner))
-            else:
-                frame.bind(argument.arg, self._parameter(function, argument, default, computes))
-        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            frame.bind(argument.arg, self._parameter(function, argument, default, computes))
-        if arguments.vararg:
-            item = self.annotation(arguments.vararg.annotation)
-            frame.bind(
-                arguments.vararg.arg,
-                ListOf(TENSOR if computes and item is UNKNOWN else item, "tuple"),
-            )
-        if arguments.kwarg:
-            frame.bind(
-                arguments.kwarg.arg, ListOf(self.annotation(arguments.kwarg.annotation), "dict")
-            )
-
-    def _parameter(
-        self, function: ProjectFunction, argument: ast.arg, default: ast.expr | None, computes: bool
-    ) -> Value:
-        """Annotation, else what callers pass, else the default.
-
-        Forward's bare parameters are tensors.
-        """
-        stated = self.annotation(argument.annotation)
-        if stated is not UNKNOWN:
-            function.stated.add(argument.arg)  # whatever callers pass
-            return stated
-        value = function.bound[argument.arg] = self._unstated(function, argument, default, computes)
-        return value
-
-    def _unstated(
-        self, function: ProjectFunction, argument: ast.arg, default: ast.expr | None, computes: bool
-    ) -> Value:
-        hint = function.hints.get(argument.arg, UNKNOWN)
-        fallback = self._default(default, function)
-        other = computes and is_no_tensor(function.node, argument.arg, self.table)
-        if other and hint is not UNKNOWN:
-            hint = without_tensors(hint)
-        if hint is not UNKNOWN:
-            return join(hint, fallback)
-        data = computes and not other and not _SETTING.search(argument.arg)
-        if data and (default is None or fallback is NONE):
-            return TENSOR if default is None else join(TENSOR, NONE)
-        return UNKNOWN if fallback is NONE else fallback
-
-    def _default(self, default: ast.expr | None, function: ProjectFunction) -> Value:
-        if default is None:
-            return UNKNOWN
-        outer, self.frame = self.frame, function.frame
-        usages, self.usages = self.usages, {}  # recorded when the definition was executed
-        value = self.evaluate(default)
-        self.frame, self.usages = outer, usages
-        if isinstance(value, Known):
-            return NONE if value.value is None else type_of_constant(value)
-        return value
 
     # State --------------------------------------------------------------------------------------
 
@@ -362,13 +301,3 @@ def _is_refined(function: ProjectFunction) -> bool:
         for name, value in function.hints.items()
         if name not in function.stated
     )
-
-
-def _is_forward(function: ProjectFunction) -> bool:
-    name = function.qualified.rpartition(".")[2]
-    return name == "forward"
-
-
-def _has_decorator(function: ProjectFunction, name: str) -> bool:
-    decorators = getattr(function.node, "decorator_list", ())
-    return any(isinstance(d, ast.Name) and d.id == name for d in decorators)

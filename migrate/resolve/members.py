@@ -186,42 +186,29 @@ class Members:
     def member(self, owner: Value, name: str) -> tuple[Value, str]:
         """The value of a member, and its torch name if torch defines it."""
         if isinstance(owner, Instance):
-            if isinstance(owner.cls, ProjectClass):
-                return self._of_class(owner.cls, name, owner, 0)
-            if isinstance(owner, Container) and name in owner.members:
-                return owner.get(name), ""
-            if owner is IMAGE:
-                return image_member(name), ""
-            return self.of_library(owner.cls, name, owner)
+            return self._of_instance(owner, name)
         if isinstance(owner, SuperOf):
             return self._of_class(owner.cls, name, Instance(owner.cls), 1)
         if isinstance(owner, ProjectClass):
-            value, _ = self._of_class(owner, name, owner, 0)
-            return (
-                value.function
-                if isinstance(value, Method) and not isinstance(value.function, str)
-                else value
-            ), ""
+            return _unbound(self._of_class(owner, name, owner, 0)[0]), ""
         if isinstance(owner, ListOf) and owner.kind == "Size":
             return self.of_library("torch.Size", name, owner)
-        if (
-            isinstance(owner, TupleOf)
-            and name in NAMED_RESULTS
-            and any(is_tensor(i) for i in owner.items)
-        ):
+        if isinstance(owner, ListOf) and owner.kind == "dict":
+            return _of_dict(owner, name), ""
+        if isinstance(owner, TupleOf) and name in NAMED_RESULTS:
             index = min(NAMED_RESULTS[name], len(owner.items) - 1)
-            return owner.items[index], f"torch.return_types.{name}"
-        if isinstance(owner, ListOf) and owner.kind == "dict" and name in ("values", "items"):
-            items = ListOf(
-                owner.item if name == "values" else TupleOf((UNKNOWN, owner.item)), "iterator"
-            )
-            return Method(items, "builtins.dict.values"), ""
-        if isinstance(owner, ListOf) and owner.kind == "dict" and is_tensor(owner.item):
-            if name in ("get", "pop"):
-                return Method(owner.item, "builtins.dict.get"), ""
-            if name == "copy":
-                return Method(owner, "builtins.dict.copy"), ""
+            if any(map(is_tensor, owner.items)):
+                return owner.items[index], f"torch.return_types.{name}"
         return UNKNOWN, ""
+
+    def _of_instance(self, owner: Instance, name: str) -> tuple[Value, str]:
+        if isinstance(owner.cls, ProjectClass):
+            return self._of_class(owner.cls, name, owner, 0)
+        if isinstance(owner, Container) and name in owner.members:
+            return owner.get(name), ""
+        if owner is IMAGE:
+            return image_member(name), ""
+        return self.of_library(owner.cls, name, owner)
 
     def find_row(self, cls: str, name: str) -> Entry | None:
         for ancestor in ancestors(self.canonical(cls)):
@@ -345,8 +332,28 @@ class Members:
             end_column=node.end_col_offset or node.col_offset,
             scope=self.frame.scope,
             node=node,
-            alternatives=tuple(self.canonical(other) for other in alternatives),
+            alternatives=tuple(map(self.canonical, alternatives)) if alternatives else (),
         )
+
+
+def _unbound(value: Value) -> Value:
+    """A method as its class has it: the function."""
+    if isinstance(value, Method) and isinstance(value.function, ProjectFunction):
+        return value.function
+    return value
+
+
+def _of_dict(owner: ListOf, name: str) -> Value:
+    if name == "values":
+        return Method(ListOf(owner.item, "iterator"), "builtins.dict.values")
+    if name == "items":
+        pair = TupleOf((UNKNOWN, owner.item))
+        return Method(ListOf(pair, "iterator"), "builtins.dict.values")
+    if not is_tensor(owner.item):
+        return UNKNOWN
+    if name in ("get", "pop"):
+        return Method(owner.item, "builtins.dict.get")
+    return Method(owner, "builtins.dict.copy") if name == "copy" else UNKNOWN
 
 
 def is_property(function: ProjectFunction) -> bool:

@@ -11,6 +11,8 @@ from migrate.project import Project, ReadProblem, SourceFile, parse
 from migrate.resolve.budget import check_expressions
 from migrate.resolve.evict_bodies import evict_bodies, restore
 from migrate.resolve.frames import Frame
+from migrate.resolve.own_methods import own_methods
+from migrate.resolve.run_words import may_run_text
 from migrate.resolve.values import (
     UNKNOWN,
     External,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 # Trees take about 1 kB a line: keep those of recently used modules whole.
 _LINES_KEPT = 40_000
+_OUTLINE = 3  # lines of a module without its bodies that weigh as much as one line of a whole tree
 
 
 class Lazy(Value):
@@ -45,12 +48,14 @@ class ModuleScope:
     """One parsed module and what its top level binds."""
 
     __slots__ = (
+        "_own_methods",
         "classes",
         "digest",
         "executed",
         "frame",
         "functions",
         "lines",
+        "may_run_text",
         "ported",
         "source",
         "tree",
@@ -64,10 +69,18 @@ class ModuleScope:
         self.functions: list[ProjectFunction] = []
         self.classes: list[ProjectClass] = []
         self.executed = False
+        self._own_methods: frozenset[str] | None = None
         self.lines = tree.body[-1].end_lineno or 0 if tree.body else 0
         check_expressions(source, tree, text, self.lines)
+        self.may_run_text = may_run_text(text)
         named = "mindspore" in text or HELPER_MODULE in text
         self.ported = named and is_ported(tree)
+
+    @property
+    def own_methods(self) -> frozenset[str]:
+        if self._own_methods is None:
+            self._own_methods = own_methods(self.tree)
+        return self._own_methods
 
     def dismantle(self) -> None:
         frames = [self.frame, *(function.frame for function in self.functions)]
@@ -94,11 +107,16 @@ class Modules:
         self._loaded: dict[str, ModuleScope | None] = {}
         self._whole: OrderedDict[str, int] = OrderedDict()  # path -> lines, oldest first
         self._lines = 0
-        self.lines_held = 0  # of all modules, whole or not: what a long run can let go of
+        self._lines_loaded = 0  # of all modules, whole or not
         self._held: set[str] = set()  # paths of files that are being worked on
         # Of a class of another file; asked of the interpreter that works now.
         self.bases_of: Callable[[ProjectClass, Frame], list[Value]] = lambda cls, frame: []
         self.compiled: object | None = None  # which functions are compiled, see migrate.flow
+
+    @property
+    def weight(self) -> int:
+        """Of all modules in memory, in lines of whole trees: what a long run can let go of."""
+        return self._lines + (self._lines_loaded - self._lines) // _OUTLINE
 
     def is_asked(self, name: str) -> bool:
         """A module that the user wants to port."""
@@ -153,7 +171,7 @@ class Modules:
         """Remember a module; those that were not asked about for longest lose their bodies."""
         key = str(source.path)
         before = self._loaded.get(key)
-        self.lines_held += (scope.lines if scope else 0) - (before.lines if before else 0)
+        self._lines_loaded += (scope.lines if scope else 0) - (before.lines if before else 0)
         self._loaded[key] = scope
         self._lines -= self._whole.pop(key, 0)
         if scope is None:
@@ -170,11 +188,17 @@ class Modules:
                 dropped.functions.clear()
 
     def dismantle(self) -> None:
-        """Break the circles between scopes and functions, so that all is freed without a search."""
+        """Forget all modules. Circles between scopes and functions are broken first, so that most
+        is freed without a search.
+        """
         for scope in self._loaded.values():
             if scope is not None:
                 scope.dismantle()
         self._loaded.clear()
+        self._whole.clear()
+        self._held.clear()
+        self._lines = self._lines_loaded = 0
+        self.compiled = None
         self.bases_of = lambda cls, frame: []
 
     def body_of(self, function: ProjectFunction) -> list[ast.stmt]:
@@ -185,6 +209,11 @@ class Modules:
             restore(node, function.module.source)
             forget_index(function.module.tree)
         return node.body
+
+    def lacks_bodies(self, scope: ModuleScope) -> bool:
+        """Its tree has given up the bodies of its functions, but for those read again since."""
+        path = str(scope.source.path)
+        return self._loaded.get(path) is scope and path not in self._whole
 
 
 def bind_import(node: ast.Import, frame: Frame, modules: Modules, source: SourceFile) -> None:

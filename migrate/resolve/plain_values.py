@@ -203,20 +203,25 @@ def join(left: Value, right: Value) -> Value:
     for value in options_of(right):
         if not any(same(value, option) for option in options):
             options.append(value)
-    constants = [
-        option for option in options if isinstance(option, Known) and option.value is not None
-    ]
-    if len(constants) > 1:
-        # Two different constants of one type: keep the type only.
-        for constant in constants:
-            options.remove(constant)
-        for constant in constants:
-            kind = type_of_constant(constant)
-            if not any(same(kind, option) for option in options):
-                options.append(kind)
+    options = _without_constants(options)
     if len(options) == 1:
         return options[0]
     return Union(tuple(options)) if len(options) <= _UNION_LIMIT else UNKNOWN
+
+
+def _without_constants(options: list[Value]) -> list[Value]:
+    """Of two different constants, their types only."""
+    constants = [
+        option for option in options if isinstance(option, Known) and option.value is not None
+    ]
+    if len(constants) < 2:
+        return options
+    left = [option for option in options if option not in constants]
+    for constant in constants:
+        kind = type_of_constant(constant)
+        if not any(same(kind, option) for option in left):
+            left.append(kind)
+    return left
 
 
 def says_nothing(value: Value) -> bool:

@@ -104,7 +104,7 @@ class Statements(Calls):
         self.frame.globals.update(node.names)
 
     def _assign(self, node: ast.Assign) -> None:
-        if isinstance(node.targets[0], ast.Tuple | ast.List):
+        if isinstance(node.targets[0], (ast.Tuple, ast.List)):
             self._believe_sized(node.value)
         value = self.evaluate(node.value)
         for target in node.targets:

@@ -31,7 +31,7 @@ def tensor_arguments(call: ast.Call, entry: Entry) -> Iterator[ast.expr]:
         return
     of_tensor = first.parameters[0].name == "input" or name == "split"
     for place, argument in enumerate(call.args[:2]):
-        if place == 0 and name in _JOINS and isinstance(argument, ast.List | ast.Tuple):
+        if place == 0 and name in _JOINS and isinstance(argument, (ast.List, ast.Tuple)):
             yield from argument.elts
         elif (
             (place == 0 and of_tensor)

@@ -22,6 +22,8 @@ def texts_naming_torch(
     scope: ModuleScope, roots: Collection[str]
 ) -> Iterator[tuple[ast.expr, str, str]]:
     """Each such expression with what it does (`run`, `loaded`) and the text that says torch."""
+    if not scope.may_run_text:
+        return
     names = _Names(scope, roots)
     for node in nodes_of(scope.tree, ast.Call, ast.Subscript):
         how, holders = names.read_by(node)

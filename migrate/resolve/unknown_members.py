@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 
 from migrate.resolve.members import Members, all_ancestors
 from migrate.resolve.method_calls import could_be_method
@@ -20,21 +19,8 @@ from migrate.resolve.values import (
     instance,
     is_tensor,
 )
-from migrate.syntax.ast_index import nodes_of
 
 _NORMS_OWN = frozenset({"running_mean", "running_var"})
-
-
-@lru_cache(maxsize=64)
-def _own_methods(tree: ast.Module) -> frozenset[str]:
-    """The methods of the file's own classes that are no networks: an unknown value may be one."""
-    return frozenset(
-        part.name
-        for node in nodes_of(tree, ast.ClassDef)
-        if not any("Module" in ast.unparse(base) for base in node.bases)
-        for part in node.body
-        if isinstance(part, ast.FunctionDef)
-    )
 
 
 def _is_self(node: ast.expr) -> bool:
@@ -54,7 +40,7 @@ class UnknownMembers(Members):
     def _is_surely_tensors(self, node: ast.Attribute, called: ast.Call | None) -> bool:
         """Whether only a tensor has this member, or the call can only mean a tensor's."""
         name = node.attr
-        if isinstance(node.value, ast.Name) and name in _own_methods(self.module.tree):
+        if isinstance(node.value, ast.Name) and name in self.module.own_methods:
             return False
         if name in DISTINCTIVE:
             return True
@@ -85,12 +71,16 @@ class UnknownMembers(Members):
             asks = name == "requires_grad"
             cls, kind = ("torch.nn.Parameter", PARAMETER) if asks else ("torch.Tensor", TENSOR)
             return self._as_member_of(cls, kind, node, form)
-        row = self.table.get(f"torch.nn.Module.{name}") if form == "call" else None
         if name in _NORMS_OWN and isinstance(node.ctx, ast.Load) and not _is_self(node.value):
             self.record(node, f"torch.nn.Module.{name}", "attribute")  # its helper takes anything
             return UNKNOWN
-        if name == "_modules":  # nothing else has such a member
-            row = self.table.get("torch.nn.Module._modules")
+        return self._of_unknown_module(node, form, fits)
+
+    def _of_unknown_module(self, node: ast.Attribute, form: str, fits: bool) -> Value:
+        """A Module's where the value is called as one; else it may be a Module's or a tensor's."""
+        name = node.attr
+        asked = form == "call" or name == "_modules"  # nothing else has such a member
+        row = self.table.get(f"torch.nn.Module.{name}") if asked else None
         if row is not None and (self._is_called_here(node.value) or says_module(node)):
             return self._as_member_of("torch.nn.Module", MODULE, node, form)
         if row is not None and name in MODULE_METHODS:

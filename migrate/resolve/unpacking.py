@@ -46,24 +46,33 @@ def with_spread(elements: list[ast.expr], values: tuple[Value, ...]) -> ListOf:
 def unpacked(targets: list[ast.expr], value: Value) -> Iterator[tuple[ast.expr, Value]]:
     """Each target with what it is given; a starred one with any of its items."""
     value = _one_tuple(value)
-    star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), len(targets))
-    behind = len(targets) - star - 1 if star < len(targets) else 0
+    number = len(targets)
+    star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), number)
     for index, target in enumerate(targets):
         known: Value | None = None
         if isinstance(value, TupleOf) and index != star:
-            at = index if index < star else index - len(targets)
-            enough = len(value.items) >= len(targets) - (star < len(targets))
-            same = star < len(targets) or len(value.items) == len(targets)
-            known = value.items[at] if enough and same else None
+            known = _item_of_tuple(value, index, star, number)
         elif isinstance(value, Spread) and index != star:
-            from_end = len(targets) - index
-            if index < star and index < len(value.front):
-                known = value.front[index]
-            elif (index > star or star == len(targets)) and from_end <= len(value.back):
-                known = value.back[-from_end]
-            elif index < star or behind > len(value.back):
-                known = value.inner
+            known = _item_of_spread(value, index, star, number)
         yield target, item_of(value) if known is None else known
+
+
+def _item_of_tuple(value: TupleOf, index: int, star: int, number: int) -> Value | None:
+    """What one of a number of targets gets; `star` is the place of the starred one."""
+    starred = star < number
+    items = value.items
+    fits = len(items) >= number - 1 if starred else len(items) == number
+    return items[index if index < star else index - number] if fits else None
+
+
+def _item_of_spread(value: Spread, index: int, star: int, number: int) -> Value | None:
+    from_end = number - index
+    if index < star and index < len(value.front):
+        return value.front[index]
+    if (index > star or star == number) and from_end <= len(value.back):
+        return value.back[-from_end]
+    behind = number - star - 1 if star < number else 0
+    return value.inner if index < star or behind > len(value.back) else None
 
 
 def _one_tuple(value: Value) -> Value:

@@ -143,7 +143,7 @@ def _children(node: cst.CSTNode, names: Sequence[str]) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for name in names:
         value = getattr(node, name)
-        if isinstance(value, tuple | list):
+        if isinstance(value, (tuple, list)):
             found += value
         elif isinstance(value, cst.CSTNode):
             found.append(value)

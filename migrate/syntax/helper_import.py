@@ -12,7 +12,7 @@ from migrate.syntax.import_planner import HELPER_MODULE
 def helper_alias(tree: ast.Module) -> str:
     """The name that the top level of a file gives the helper module; empty where it has none."""
     for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 if alias.asname and alias.name.rpartition(".")[2] == HELPER_MODULE:
                     return alias.asname

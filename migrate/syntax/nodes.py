@@ -60,7 +60,7 @@ def with_parts(node: Node, **parts: Any) -> Node:
 def _is_same(old: Any, new: Any) -> bool:
     if old is new:
         return True
-    sequences = isinstance(old, tuple | list) and isinstance(new, tuple | list)
+    sequences = isinstance(old, (tuple, list)) and isinstance(new, (tuple, list))
     return sequences and len(old) == len(new) and all(map(is_, old, new))
 
 
@@ -90,7 +90,7 @@ class OtherQuotes(cst.CSTTransformer):
 
 def is_cheap(node: cst.BaseExpression) -> bool:
     """A name, a path of attributes or a constant: evaluating it twice changes nothing."""
-    if isinstance(node, cst.Subscript | cst.Attribute):
+    if isinstance(node, (cst.Subscript, cst.Attribute)):
         return is_cheap(node.value)
     if isinstance(node, cst.IfExp) and isinstance(node.test, cst.Call):
         return is_cheap(node.body) and is_cheap(node.orelse)  # a member chosen by type
@@ -215,14 +215,14 @@ def literal(node: cst.BaseExpression) -> str | None:
     """The source of a constant in its plain form, or None when it is computed."""
     if isinstance(node, cst.SimpleString):
         return repr(node.evaluated_value)
-    if isinstance(node, cst.Integer | cst.Float | cst.Imaginary):
+    if isinstance(node, (cst.Integer, cst.Float, cst.Imaginary)):
         return node.value
     if isinstance(node, cst.Name) and node.value in ("True", "False", "None"):
         return node.value
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         inner = literal(node.expression)
         return None if inner is None else f"-{inner}"
-    if isinstance(node, cst.Tuple | cst.List):
+    if isinstance(node, (cst.Tuple, cst.List)):
         inner_texts = [literal(element.value) for element in node.elements]
         if any(text is None for text in inner_texts):
             return None

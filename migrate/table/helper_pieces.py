@@ -116,25 +116,29 @@ class _Pieces(Mapping[str, Definition]):
         return len(self._places)
 
 
-def _read(text: str, number: int, file: str) -> dict[str, Definition]:
-    definitions: dict[str, Definition] = {}
-    lines = text.splitlines()
-    tree = ast.parse(text)
+def _imports_of(tree: ast.Module) -> tuple[dict[str, str], dict[str, str]]:
+    """The import statement for each bound name; and of names of other pieces, what they are."""
     imports: dict[str, str] = {}
     foreign: dict[str, str] = {}
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                imports[(alias.asname or alias.name).partition(".")[0]] = ast.unparse(
-                    ast.Import([alias])
-                )
-        elif isinstance(node, ast.ImportFrom):
+                bound = (alias.asname or alias.name).partition(".")[0]
+                imports[bound] = ast.unparse(ast.Import([alias]))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_PACKAGE):
+            foreign |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
             for alias in node.names:
-                bound = alias.asname or alias.name
-                if (node.module or "").startswith(_PACKAGE):
-                    foreign[bound] = alias.name
-                elif node.module != "__future__":
-                    imports[bound] = ast.unparse(ast.ImportFrom(node.module, [alias], node.level))
+                statement = ast.ImportFrom(node.module, [alias], node.level)
+                imports[alias.asname or alias.name] = ast.unparse(statement)
+    return imports, foreign
+
+
+def _read(text: str, number: int, file: str) -> dict[str, Definition]:
+    definitions: dict[str, Definition] = {}
+    lines = text.splitlines()
+    tree = ast.parse(text)
+    imports, foreign = _imports_of(tree)
     local = {name for node in tree.body for name in _defined(node)}
     for node in tree.body:
         for name in _defined(node):
@@ -158,7 +162,7 @@ def _read(text: str, number: int, file: str) -> dict[str, Definition]:
 
 def _used_at_once(node: ast.AST) -> set[str]:
     """Names that Python looks up when it meets the definition, not when it runs the body."""
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         names = {node.id} if isinstance(node, ast.Name) else set()
         for child in ast.iter_child_nodes(node):
             names |= _used_at_once(child)
@@ -177,7 +181,7 @@ def _with_comments(lines: list[str], start: int) -> int:
 
 
 def _defined(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, ast.Assign):
         return [target.id for target in node.targets if isinstance(target, ast.Name)]

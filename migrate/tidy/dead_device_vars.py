@@ -16,6 +16,7 @@ from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import Context
 from migrate.rewrite.statements.suites import GONE, tidied
 from migrate.syntax.access import is_read
+from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
@@ -95,10 +96,7 @@ class _Devices(cst.CSTTransformer):
     def _is_read(self, name: str) -> bool:
         """In the outermost function, so that what a nested one reads counts."""
         tree = ast.parse(textwrap.dedent(code(self._functions[0])))
-        return any(
-            isinstance(node, ast.Name) and node.id == name and is_read(node)
-            for node in ast.walk(tree)
-        )
+        return any(node.id == name and is_read(node) for node in nodes_of(tree, ast.Name))
 
 
 def _is_device(value: cst.BaseExpression) -> bool:

@@ -85,7 +85,7 @@ def _read(tree: ast.Module) -> set[str]:
         names |= _quoted_words(node.returns)
     # Exported by name counts as used.
     for statement in tree.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List | ast.Tuple):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.List, ast.Tuple)):
             names |= {
                 e.value
                 for e in statement.value.elts

@@ -32,7 +32,7 @@ def flat(value: Any) -> list[Any]:
     """The leaves of tuples, lists and dicts; both frameworks' named tuples are tuples."""
     if isinstance(value, dict):
         return [leaf for item in value.values() for leaf in flat(item)]
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in flat(item)]
     return [value]
 
@@ -86,13 +86,13 @@ def _plain(expected: Any, actual: Any, values: bool) -> str:
     import torch
 
     if isinstance(actual, torch.Tensor):
-        if isinstance(expected, bool | int | float | complex) and actual.numel() == 1:
+        if isinstance(expected, (bool, int, float, complex)) and actual.numel() == 1:
             actual = actual.item()
         else:
             return f"gives a tensor, torch {expected!r}"
     if dtype_name(expected) == dtype_name(actual):
         return ""
-    if isinstance(expected, float) and isinstance(actual, int | float):
+    if isinstance(expected, float) and isinstance(actual, (int, float)):
         same = abs(expected - actual) <= 1e-5 + 2e-5 * abs(expected) or expected != expected
         return "" if same or not values else f"{actual!r}, torch {expected!r}"
     return "" if expected == actual or not values else f"{actual!r}, torch {expected!r}"

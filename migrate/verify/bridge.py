@@ -30,6 +30,6 @@ def to_torch(value: Any) -> Any:
         return torch.from_numpy(numpy.array(value.asnumpy(), copy=True))
     if isinstance(value, dict):
         return {key: to_torch(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return tuple(to_torch(item) for item in value)
     return value

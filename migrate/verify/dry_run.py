@@ -121,7 +121,7 @@ def _compilable(
 
     outputs = function(*arguments)
     single = isinstance(outputs, mindspore.Tensor)
-    if not single and not isinstance(outputs, list | tuple):
+    if not single and not isinstance(outputs, (list, tuple)):
         return None
     counted = [place for place, output in enumerate(outputs) if not single and _is_float(output)]
 

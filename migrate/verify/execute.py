@@ -91,7 +91,7 @@ def _emptied(value: Any) -> Any:
     """Shape and dtype alone."""
     import torch
 
-    if isinstance(value, dict | list | tuple):
+    if isinstance(value, (dict, list, tuple)):
         return tuple(map(_emptied, flat(value)))
     return torch.zeros_like(value) if torch.is_tensor(value) else value
 
@@ -243,14 +243,14 @@ def _detached(value: Any) -> Any:
         return value.detach()
     if isinstance(value, dict):
         return {key: _detached(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return tuple(_detached(item) for item in value)
     return value
 
 
 def _like(shape: Any, leaves: list[Any]) -> Any:
     """Leaves in the container form of another value."""
-    if not isinstance(shape, list | tuple | dict):
+    if not isinstance(shape, (list, tuple, dict)):
         return leaves[0]
     return tuple(leaves)
 

@@ -32,7 +32,7 @@ def case_hash(table: Table, names: list[str], versions: dict[str, str]) -> str:
 def _plain(value: object) -> str:
     if hasattr(value, "items"):
         return str({key: _plain(item) for key, item in sorted(value.items())})
-    return str(tuple(value)) if isinstance(value, list | tuple) else str(value)
+    return str(tuple(value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _helpers(overload: Overload) -> list[str]:

@@ -285,7 +285,7 @@ def _plain(value: Any) -> Any:
 
     if torch.is_tensor(value):
         return value.detach()
-    return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
+    return tuple(map(_plain, value)) if isinstance(value, (list, tuple)) else value
 
 
 def program(key: str) -> tuple[list[Layer | str], str]:

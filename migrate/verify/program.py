@@ -68,12 +68,12 @@ class Writer:
 
         if isinstance(value, torch.Tensor):
             return self.tensor(value)
-        if isinstance(value, torch.Size | tuple) and not hasattr(value, "_fields"):
+        if isinstance(value, (torch.Size, tuple)) and not hasattr(value, "_fields"):
             inner = ", ".join(map(self.value, value))
             return f"({inner},)" if len(value) == 1 else f"({inner})"
         if isinstance(value, list):
             return f"[{', '.join(map(self.value, value))}]"
-        if value is None or isinstance(value, bool | str):
+        if value is None or isinstance(value, (bool, str)):
             return repr(value)
         if isinstance(value, int):
             return repr(int(value))
@@ -87,7 +87,7 @@ class Writer:
             return f"slice({', '.join(map(self.value, (value.start, value.stop, value.step)))})"
         if isinstance(value, torch.device):
             return repr(str(value))
-        if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
+        if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
             return str(value)
         if isinstance(value, torch.nn.TransformerEncoderLayer):
             return _encoder_layer(value)
@@ -183,7 +183,7 @@ def traced(
             lines.append(f"    {name} = {spell(writer, api, args, kwargs or {})}\n")
             apis.append(api.removesuffix(".__get__"))
             kept.append((result, args, kwargs))
-            if not isinstance(result, list | tuple):
+            if not isinstance(result, (list, tuple)):
                 writer.names[id(result)] = name
             else:
                 for place, item in enumerate(result):
@@ -201,7 +201,7 @@ def traced(
 
 def _container(writer: Writer, result: Any, otherwise: str) -> str:
     """A tuple that the wrapper itself put together, from values that have names."""
-    if not isinstance(result, list | tuple):
+    if not isinstance(result, (list, tuple)):
         return otherwise
     names = [writer.names.get(id(item)) for item in result]
     return f"({', '.join(map(str, names))},)" if names and all(names) else otherwise
@@ -215,7 +215,7 @@ def _tensors(values: Any) -> Any:
     elif isinstance(values, dict):
         for value in values.values():
             yield from _tensors(value)
-    elif isinstance(values, list | tuple):
+    elif isinstance(values, (list, tuple)):
         for value in values:
             yield from _tensors(value)
 

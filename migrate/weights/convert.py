@@ -16,6 +16,7 @@ from migrate.files.plain import read_json
 from migrate.parity.request import target
 from migrate.parity.request.options import read_renames
 from migrate.parity.workers import structure, worker
+from migrate.syntax.ast_index import nodes_of
 from migrate.weights import blobs, by_model, naming
 from migrate.weights.blobs import Blob
 
@@ -318,11 +319,10 @@ def model_framework(found: target.Target) -> str:
             tree = ast.parse(path.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise RequestError(f"cannot be read ({describe(error)})", where=str(path)) from None
-        for node in ast.walk(tree):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += (
-                [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-            )
+        for node in nodes_of(tree, ast.Import, ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+            if isinstance(node, ast.ImportFrom):
+                names = [] if node.level else [node.module or ""]
             if any(name.split(".")[0] == "mindspore" for name in names):
                 return "mindspore"
     return "torch"

@@ -29,12 +29,12 @@ def describe(value: Any, name_of: Callable[[Any], str | None], path: str = "") -
             for key, item in value.items()
         ]
         return {"dict": pairs}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {kind: [describe(item, name_of, f"{path}[{i}]") for i, item in enumerate(value)]}
     if hasattr(value, "item") and not hasattr(value, "__len__"):  # a number of numpy's
         return value.item()
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if hasattr(value, "__fspath__"):
         return str(value)

@@ -79,7 +79,7 @@ def _read_whole(job: dict[str, Any], source: Path) -> None:
     tensors: dict[str, torch.Tensor] = {}
 
     def name_of(value: Any) -> str | None:
-        if not isinstance(value, torch.Tensor | np.ndarray):
+        if not isinstance(value, (torch.Tensor, np.ndarray)):
             return None
         kind = "tensor" if isinstance(value, torch.Tensor) else "array"
         name = f"{kind}.{len(tensors)}"

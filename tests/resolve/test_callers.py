@@ -92,5 +92,5 @@ def test_importers_that_do_not_spell_a_function_are_not_asked(tmp_path) -> None:
     (metrics,) = (file for file in project.files if file.module == "metrics")
     resolver = Resolver(project, Table())
     resolver.file(metrics)
-    asked = {path.rpartition("/")[2] for path, _ in resolver.dismantle()}
+    asked = {path.rpartition("/")[2] for path, _ in resolver.recorded}
     assert asked == {"metrics.py", "train.py"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from migrate.syntax.access import is_read
+from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.helper_import import helper_alias
 from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 
@@ -75,8 +76,7 @@ def _member(modules: set[str], node: ast.AST) -> str:
 
 def _takes_names(tree: ast.Module) -> bool:
     return any(
-        isinstance(node, ast.ImportFrom) and (node.module or "").endswith(HELPER_MODULE)
-        for node in ast.walk(tree)
+        (node.module or "").endswith(HELPER_MODULE) for node in nodes_of(tree, ast.ImportFrom)
     )
 
 

@@ -26,13 +26,13 @@ def value_of(node: cst.CSTNode) -> object:
     """The constant that an expression is."""
     if isinstance(node, cst.Name):
         return _CONSTANTS.get(node.value, UNKNOWN)
-    if isinstance(node, cst.Integer | cst.Float):
+    if isinstance(node, (cst.Integer, cst.Float)):
         return node.evaluated_value
     if isinstance(node, cst.SimpleString) and isinstance(node.evaluated_value, str):
         return node.evaluated_value
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         inner = value_of(node.expression)
-        return -inner if isinstance(inner, int | float) else UNKNOWN
+        return -inner if isinstance(inner, (int, float)) else UNKNOWN
     return UNKNOWN
 
 
@@ -117,16 +117,16 @@ class Folder(cst.CSTTransformer):
         left, right = value_of(updated_node.left), value_of(test.comparator)
         if isinstance(test.comparator, cst.Tuple) and left is not UNKNOWN:
             among = [value_of(one.value) for one in test.comparator.elements]
-            if UNKNOWN not in among and isinstance(test.operator, cst.In | cst.NotIn):
+            if UNKNOWN not in among and isinstance(test.operator, (cst.In, cst.NotIn)):
                 return literal((left in among) is isinstance(test.operator, cst.In))
         if left is UNKNOWN or right is UNKNOWN:
             return updated_node
         same = left == right
-        if isinstance(test.operator, cst.Is | cst.IsNot):
+        if isinstance(test.operator, (cst.Is, cst.IsNot)):
             same = same and type(left) is type(right)
-        if isinstance(test.operator, cst.Is | cst.Equal):
+        if isinstance(test.operator, (cst.Is, cst.Equal)):
             return literal(same)
-        if isinstance(test.operator, cst.IsNot | cst.NotEqual):
+        if isinstance(test.operator, (cst.IsNot, cst.NotEqual)):
             return literal(not same)
         return updated_node
 

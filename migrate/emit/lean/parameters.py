@@ -67,7 +67,7 @@ def always_the_same(name: str, node: ast.AST, callers: Callers) -> dict[str, obj
     calls = callers.calls.get(name, ())
     if name in callers.values or not calls or node.args.vararg or node.args.kwarg:
         return {}
-    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
+    if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node)):
         return {}
     places = positions(node, bound=False)
     first, *others = [_constants_given(call, places) for call in calls]
@@ -139,14 +139,14 @@ def _kept_back(function: ast.FunctionDef) -> set[str]:
             return set(defaults(function))
         if isinstance(node, ast.Name) and not is_read(node):
             kept.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
+        elif isinstance(node, (ast.FunctionDef, ast.Lambda)) and node is not function:
             inner = node.args
             kept.add(getattr(node, "name", ""))
             kept |= {a.arg for a in (*inner.posonlyargs, *inner.args, *inner.kwonlyargs)}
             kept |= {a.arg for a in (inner.vararg, inner.kwarg) if a}
-        elif isinstance(node, ast.Global | ast.Nonlocal):
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
             kept |= set(node.names)
-        elif isinstance(node, ast.ExceptHandler | ast.ClassDef):
+        elif isinstance(node, (ast.ExceptHandler, ast.ClassDef)):
             kept.add(node.name or "")
         elif isinstance(node, ast.alias):
             kept.add(node.asname or node.name)

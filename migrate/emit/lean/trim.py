@@ -75,8 +75,8 @@ def _function(
     return _signed(function, set(parameters)) if _yields(tree) == yields else whole
 
 
-def _yields(tree: ast.FunctionDef) -> bool:
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(tree))
+def _yields(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function))
 
 
 def _parsed(function: cst.FunctionDef) -> ast.FunctionDef:
@@ -283,9 +283,20 @@ def _names(tree: ast.AST) -> Counter[str]:
             found[node.id] += 1
         elif isinstance(node, ast.FunctionDef):
             found[node.name] += 1
-        elif isinstance(node, ast.Nonlocal | ast.Global):
+        elif isinstance(node, (ast.Nonlocal, ast.Global)):
             found.update(node.names)
     return found
+
+
+def _bound_otherwise(function: ast.FunctionDef) -> set[str]:
+    """Parameters, and names of other scopes."""
+    taken: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.arguments):
+            taken |= {a.arg for a in (*node.posonlyargs, *node.args, *node.kwonlyargs)}
+        elif isinstance(node, (ast.Nonlocal, ast.Global)):
+            taken |= set(node.names)
+    return taken
 
 
 def _constant_locals(function: ast.FunctionDef) -> dict[str, object]:
@@ -294,12 +305,7 @@ def _constant_locals(function: ast.FunctionDef) -> dict[str, object]:
     stored = Counter(
         node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not is_read(node)
     )
-    taken: set[str] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.arguments):
-            taken |= {a.arg for a in (*node.posonlyargs, *node.args, *node.kwonlyargs)}
-        elif isinstance(node, ast.Nonlocal | ast.Global):
-            taken |= set(node.names)
+    taken = _bound_otherwise(function)
     bodies = [node.body for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
     for line in [line for body in bodies for line in body]:
         if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):

@@ -19,6 +19,7 @@ from migrate.parity.request.target import Target
 from migrate.parity.request.target_names import bound_names
 from migrate.parity.workers.structure import Place
 from migrate.syntax.access import is_store
+from migrate.syntax.ast_index import nodes_of
 
 Way: TypeAlias = list[tuple[str, int]]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -133,9 +134,8 @@ def function_end(place: Place) -> int:
         return place.line
     ends = [
         node.end_lineno or node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and min([node.lineno, *(d.lineno for d in node.decorator_list)]) <= place.line
+        for node in nodes_of(tree, *_FUNCTIONS)
+        if min([node.lineno, *(d.lineno for d in node.decorator_list)]) <= place.line
         and place.line <= (node.end_lineno or node.lineno)
     ]
     return min(ends, default=place.line)
@@ -158,8 +158,8 @@ def lacking(written: ast.AST, place: Place) -> set[str] | None:
     except (OSError, ValueError, SyntaxError):
         return None
     known = {*dir(builtins), *bound_names(tree)}
-    for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS) and node.lineno <= place.line <= (node.end_lineno or 0):
+    for node in nodes_of(tree, *_FUNCTIONS):
+        if node.lineno <= place.line <= (node.end_lineno or 0):
             every = node.args
             arguments = [*every.posonlyargs, *every.args, *every.kwonlyargs]
             arguments += [one for one in (every.vararg, every.kwarg) if one is not None]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from migrate.errors import RequestError
 from migrate.syntax.access import is_store
+from migrate.syntax.ast_index import nodes_of
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -38,16 +39,13 @@ def check_name(path: Path, name: str) -> None:
 
 def _makes_names(tree: ast.Module) -> bool:
     """`from x import *`, `globals()[...] = `, a module's `__getattr__`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
-            return True
-        if isinstance(node, ast.Name) and node.id in ("globals", "exec", "setattr", "locals"):
-            return True
-        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__" and node in tree.body:
-            return True
-        if isinstance(node, ast.Global):
-            return True
-    return False
+    imported = (alias for node in nodes_of(tree, ast.ImportFrom) for alias in node.names)
+    if nodes_of(tree, ast.Global) or any(alias.name == "*" for alias in imported):
+        return True
+    if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body):
+        return True
+    makers = ("globals", "exec", "setattr", "locals")
+    return any(name.id in makers for name in nodes_of(tree, ast.Name))
 
 
 def bound_names(tree: ast.Module) -> Iterator[str]:
@@ -64,6 +62,6 @@ def bound_names(tree: ast.Module) -> Iterator[str]:
             yield from (alias.asname or alias.name for alias in node.names)
         elif isinstance(node, ast.Name) and is_store(node):
             yield node.id
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
             yield node.name
         pending += ast.iter_child_nodes(node)

@@ -83,7 +83,7 @@ def _is_script(text: str) -> bool:
     if _GUARD.search(text):
         return True
     return any(
-        isinstance(node, ast.For | ast.While | ast.With | ast.Try)
+        isinstance(node, (ast.For, ast.While, ast.With, ast.Try))
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         for node in ast.parse(text).body
     )

@@ -100,9 +100,9 @@ def _in_mint(call: Call, spelling: ImportPlanner) -> cst.BaseExpression:
 def _as_floats(call: Call, name: str) -> None:
     """torch takes whole numbers for floats; some kernels do not. What is no literal stays."""
     value = call.constant(name) if call.given(name) else None
-    if isinstance(value, int | tuple | list) and not isinstance(value, bool):
+    if isinstance(value, (int, tuple, list)) and not isinstance(value, bool):
         parts = [value] if isinstance(value, int) else value
-        if all(isinstance(part, int | float) for part in parts):
+        if all(isinstance(part, (int, float)) for part in parts):
             floats = float(value) if isinstance(value, int) else type(value)(map(float, value))
             call.slots[name].value = expression(repr(floats))
 
@@ -244,7 +244,7 @@ def _as_tuple(slots: list[Slot], spelling: ImportPlanner) -> cst.BaseExpression:
             return as_tuple(slots[0].value)
         if all(isinstance(kind, ListOf) and kind.kind == "list" for kind in kinds):
             return cst.Call(func=cst.Name("tuple"), args=[cst.Arg(slots[0].value)])
-        if all(isinstance(kind, ListOf | TupleOf) for kind in kinds):
+        if all(isinstance(kind, (ListOf, TupleOf)) for kind in kinds):
             return slots[0].value
         if literal(slots[0].value) is None and slots[0].type is not INT:
             return expression(f"{spelling.name('helpers.as_shape')}()").with_changes(

@@ -150,7 +150,7 @@ class LibraryCalls(NodePass):
         """`torch.max(a, b, out=a)` as a statement: a change of `a` in place."""
         place = next((k.value for k in partner.keywords if k.arg == "out"), None)
         if partner not in self._sites.statements or not isinstance(
-            place, ast.Name | ast.Attribute | ast.Subscript
+            place, (ast.Name, ast.Attribute, ast.Subscript)
         ):
             return None
         given = [a for a in updated.args if a.keyword is None or a.keyword.value != "out"]
@@ -331,7 +331,7 @@ class LibraryCalls(NodePass):
         return (
             entry.kind == "class"
             and call.given("dtype")
-            and isinstance(call.value("dtype"), cst.Name | cst.Attribute | cst.Subscript)
+            and isinstance(call.value("dtype"), (cst.Name, cst.Attribute, cst.Subscript))
             and self.context.helpers.takes(name, "dtype")
         )
 

@@ -84,7 +84,7 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
 
 def _items(node: ast.expr) -> list[ast.expr]:
     """Of a list, of lists that are added up, and of both sides of a choice."""
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, (ast.List, ast.Tuple)):
         return [
             part
             for item in node.elts
@@ -104,7 +104,7 @@ def _spread(node: ast.expr) -> list[ast.expr]:
 def _put(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """Names of lists, and what is put into them."""
     for node in nodes_of(tree, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Call):
-        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 if isinstance(target, ast.Name):

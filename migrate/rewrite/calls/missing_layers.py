@@ -11,9 +11,9 @@ _ADDING = ("append", "insert")
 
 def may_hold_none(value: ast.expr, around: ast.AST | None) -> bool:
     """`[norm, pool if last else None]`, or a list that is filled with such things."""
-    if isinstance(value, ast.List | ast.Tuple):
+    if isinstance(value, (ast.List, ast.Tuple)):
         return any(may_be_none(element, around) for element in value.elts)
-    if isinstance(value, ast.ListComp | ast.GeneratorExp):
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
         return may_be_none(value.elt, around)
     return isinstance(value, ast.Name) and is_given_none(value.id, around)
 

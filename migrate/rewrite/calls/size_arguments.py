@@ -56,10 +56,10 @@ def _settle_tuple(call: Call, slot: Slot) -> None:
 
 
 def _settle_number(call: Call, slot: Slot) -> None:
-    if isinstance(slot.value, cst.List | cst.Tuple) and len(slot.value.elements) == 1:
+    if isinstance(slot.value, (cst.List, cst.Tuple)) and len(slot.value.elements) == 1:
         _put(slot, slot.value.elements[0].value)
         return
-    several = any(isinstance(kind, ListOf | TupleOf) for kind in options_of(slot.type))
+    several = any(isinstance(kind, (ListOf, TupleOf)) for kind in options_of(slot.type))
     if several and literal(slot.value) is None and call.helper:
         raise Refusal(f"{slot.name} may be a tuple", "pass a number")
 

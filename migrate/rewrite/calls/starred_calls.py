@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import libcst as cst
@@ -15,6 +16,7 @@ from migrate.rewrite.rules import all_rules
 from migrate.syntax.nodes import atomic, expression
 from migrate.table import Entry
 from migrate.table.entry import Overload
+from migrate.table.signature import Signature
 
 
 class StarredCalls(FileAccess):
@@ -46,18 +48,8 @@ class StarredCalls(FileAccess):
             return None
         given = {a.keyword.value: a for a in updated.args if a.keyword is not None}
         for overload in entry.overloads:
-            signature = overload.signature
-            if (
-                signature is None
-                or signature.varargs is None
-                or signature.positional
-                or not all(name in signature.names for name in given)
-                or (receiver is None and not overload.emit and not _is_native(entry, overload))
-                or any(
-                    p.required and p.kind == "keyword" and p.name not in given
-                    for p in signature.parameters
-                )
-            ):
+            written = receiver is not None or overload.emit or _is_native(entry, overload)
+            if not written or not _takes_varargs(overload.signature, given):
                 continue
             varargs = [
                 Slot("", argument.value, source=argument, positional=True)
@@ -87,6 +79,14 @@ class StarredCalls(FileAccess):
         raise Refusal(
             "*args or **kwargs decide how it is called", "spell the arguments out", "MS311"
         )
+
+
+def _takes_varargs(signature: Signature | None, given: Collection[str]) -> bool:
+    """Whether positional arguments can only be the varargs, and the keywords fill the rest."""
+    if signature is None or signature.varargs is None or signature.positional:
+        return False
+    required = {p.name for p in signature.parameters if p.required and p.kind == "keyword"}
+    return required <= set(given) <= set(signature.names)
 
 
 def _is_native(entry: Entry, overload: Overload) -> bool:

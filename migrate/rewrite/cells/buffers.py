@@ -68,9 +68,9 @@ def _changes_in_place(node: ast.Call) -> bool:
 
 def _attributes(target: ast.expr) -> set[str]:
     """The attributes that an assignment to this target changes."""
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         return {name for part in target.elts for name in _attributes(part)}
-    while isinstance(target, ast.Subscript | ast.Starred | ast.Call) or (
+    while isinstance(target, (ast.Subscript, ast.Starred, ast.Call)) or (
         isinstance(target, ast.Attribute) and target.attr == "data"
     ):
         target = target.func if isinstance(target, ast.Call) else target.value

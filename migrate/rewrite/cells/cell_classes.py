@@ -180,11 +180,11 @@ class CellClasses(NodePass):
         ):
             return False
         for statement in all_nodes(self.function or ast.Module([], [])):
-            if isinstance(statement, ast.Assign | ast.AugAssign | ast.Return | ast.Expr):
+            if isinstance(statement, (ast.Assign, ast.AugAssign, ast.Return, ast.Expr)):
                 inside = list(all_nodes(statement))
                 if call in inside:
                     return statement.value is not call and not any(
-                        isinstance(node, ast.IfExp | ast.BoolOp) for node in inside
+                        isinstance(node, (ast.IfExp, ast.BoolOp)) for node in inside
                     )
         return False
 

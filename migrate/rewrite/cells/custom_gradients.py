@@ -39,8 +39,8 @@ class CustomGradient:
     taken: set[str] = field(default_factory=set)  # names in use
 
 
-def custom_gradient(cls: ast.ClassDef, context: Context) -> CustomGradient:
-    """The plan for a class derived from Function; raises NotPlain."""
+def _both_methods(cls: ast.ClassDef) -> tuple[ast.FunctionDef, ast.FunctionDef]:
+    """forward and backward of a class that has nothing else of torch's."""
     if len(cls.bases) != 1 or cls.keywords or cls.decorator_list:
         raise NotPlain("it has other bases or decorators")
     methods = {item.name: item for item in cls.body if isinstance(item, ast.FunctionDef)}
@@ -49,6 +49,12 @@ def custom_gradient(cls: ast.ClassDef, context: Context) -> CustomGradient:
         raise NotPlain("it has no forward or no backward")
     if "setup_context" in methods:
         raise NotPlain("setup_context fills the context")
+    return forward, backward
+
+
+def custom_gradient(cls: ast.ClassDef, context: Context) -> CustomGradient:
+    """The plan for a class derived from Function; raises NotPlain."""
+    forward, backward = _both_methods(cls)
     for method in (forward, backward):
         _check_signature(method, context)
     plan = CustomGradient(
@@ -89,7 +95,7 @@ def _check_signature(method: ast.FunctionDef, context: Context) -> None:
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
         raise NotPlain(f"{method.name} takes any number of arguments")
     for node in all_nodes(method):
-        if isinstance(node, ast.FunctionDef | ast.Yield | ast.Await) and node is not method:
+        if isinstance(node, (ast.FunctionDef, ast.Yield, ast.Await)) and node is not method:
             raise NotPlain(f"{method.name} holds another function")
 
 

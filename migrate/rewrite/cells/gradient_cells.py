@@ -21,7 +21,7 @@ from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.statements.suites import GONE, decided_if, without_empty
 from migrate.syntax.access import is_read
-from migrate.syntax.ast_index import all_nodes, nodes_of
+from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.text import code
 
 
@@ -226,7 +226,7 @@ def _is_docstring(statement: object) -> bool:
 
 def _names_bound(function: cst.FunctionDef) -> set[str]:
     tree = ast.parse(code(function.with_changes(leading_lines=[])))
-    return {node.id for node in all_nodes(tree) if isinstance(node, ast.Name) and not is_read(node)}
+    return {node.id for node in nodes_of(tree, ast.Name) if not is_read(node)}
 
 
 class _ContextTaker(cst.CSTTransformer):

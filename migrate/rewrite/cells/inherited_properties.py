@@ -34,7 +34,7 @@ def _inherited(cls: ProjectClass) -> dict[str, str]:
     for spelled, base in zip(cls.node.bases, cls.bases, strict=False):
         if base is UNKNOWN:
             break  # it may have a member of this name, which comes first
-        if not isinstance(base, ProjectClass) or not isinstance(spelled, ast.Name | ast.Attribute):
+        if not isinstance(base, ProjectClass) or not isinstance(spelled, (ast.Name, ast.Attribute)):
             continue
         for name in _properties(base):
             several |= {name} if name in found else set()  # which of them counts, the order says

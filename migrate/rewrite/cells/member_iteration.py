@@ -52,7 +52,7 @@ def find_listed_members(context: Context) -> tuple[dict[ast.AST, str], set[ast.A
 
 def _read_through(node: ast.AST) -> Iterator[ast.expr]:
     """What this node reads from the start, and nobody reads after it."""
-    if isinstance(node, ast.For | ast.comprehension):
+    if isinstance(node, (ast.For, ast.comprehension)):
         yield node.iter
     elif isinstance(node, ast.Starred):
         yield node.value

@@ -31,7 +31,7 @@ def checkpoint_guards(tree: ast.Module, context: Context) -> set[ast.AST]:
 def _recomputes(node: ast.If | ast.IfExp, context: Context) -> bool:
     """The chosen branch is one call of a checkpoint, whatever it is used for."""
     body = node.body if isinstance(node.body, list) else [node.body]
-    if len(body) != 1 or not isinstance(body[0], ast.Assign | ast.Return | ast.expr):
+    if len(body) != 1 or not isinstance(body[0], (ast.Assign, ast.Return, ast.expr)):
         return False
     chosen = body[0] if isinstance(body[0], ast.expr) else body[0].value
     if not isinstance(chosen, ast.Call):

@@ -17,7 +17,7 @@ def find_class_functions(tree: ast.Module, context: Context) -> set[ast.AST]:
     for cls in nodes_of(tree, ast.ClassDef):
         for statement in cls.body:
             value = getattr(statement, "value", None)
-            if not isinstance(statement, ast.Assign | ast.AnnAssign) or value is None:
+            if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or value is None:
                 continue
             usage = context.usage(value)
             entry = context.table.get(usage.api) if usage is not None else None

@@ -63,15 +63,15 @@ def _use(node: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Module, conte
         return _of_argument(parent, context)
     if isinstance(parent, ast.Subscript):
         return "axes" if is_read(parent) else "unclear"
-    if isinstance(parent, ast.Compare) and isinstance(parent.ops[0], ast.Is | ast.IsNot):
+    if isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.Is, ast.IsNot)):
         return "whole"
-    if isinstance(parent, ast.BinOp | ast.UnaryOp | ast.Compare):
+    if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare)):
         return "axes"
     if isinstance(parent, ast.Assign) and node is parent.value:
         names = [target.id for target in parent.targets if isinstance(target, ast.Name)]
         changed = len(names) != len(parent.targets) or any(_is_changed(n, tree) for n in names)
         return "unclear" if changed else "axes"
-    kept = isinstance(parent, ast.List | ast.Tuple | ast.Dict | ast.If | ast.BoolOp | ast.Delete)
+    kept = isinstance(parent, (ast.List, ast.Tuple, ast.Dict, ast.If, ast.BoolOp, ast.Delete))
     return "whole" if kept or is_store(node) else "unclear"
 
 
@@ -82,7 +82,7 @@ def _of_member(member: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> str:
     around = parents.get(member)
     if member.attr.endswith("_"):
         numbers = isinstance(around, ast.Call) and all(
-            isinstance(a, ast.Constant | ast.UnaryOp) for a in around.args
+            isinstance(a, (ast.Constant, ast.UnaryOp)) for a in around.args
         )
         return "whole" if numbers else "unclear"
     if member.attr == "shape" and isinstance(around, ast.Subscript):

@@ -66,7 +66,7 @@ def listed(partner: ast.AST | None, updated: cst.Comparison, context: Context) -
         isinstance(partner, ast.Compare)
         and len(partner.ops) == 1
         and _is_forward(partner.left)
-        and isinstance(partner.ops[0], ast.In | ast.NotIn)
+        and isinstance(partner.ops[0], (ast.In, ast.NotIn))
     ):
         names = partner.comparators[0]
         owner = names.value if isinstance(names, ast.Attribute) else None

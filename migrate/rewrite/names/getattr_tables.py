@@ -64,7 +64,7 @@ def _is_getattr(node: ast.Call) -> bool:
         isinstance(node.func, ast.Name)
         and node.func.id == "getattr"
         and len(node.args) == 2
-        and isinstance(node.args[1], ast.Name | ast.Attribute)
+        and isinstance(node.args[1], (ast.Name, ast.Attribute))
     )
 
 
@@ -96,10 +96,15 @@ def _names(test: ast.expr, key: str) -> tuple[str, ...]:
         return tuple(name for part in parts for name in part) if all(parts) else ()
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or ast.unparse(test.left) != key:
         return ()
+    return _compared_with(test)
+
+
+def _compared_with(test: ast.Compare) -> tuple[str, ...]:
+    """The texts of `key == "a"`, `key in ("a", "b")`"""
     right = test.comparators[0]
     if isinstance(test.ops[0], ast.Eq):
         values = [right]
-    elif isinstance(test.ops[0], ast.In) and isinstance(right, ast.List | ast.Tuple | ast.Set):
+    elif isinstance(test.ops[0], ast.In) and isinstance(right, (ast.List, ast.Tuple, ast.Set)):
         values = right.elts
     else:
         return ()

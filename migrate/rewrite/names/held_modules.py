@@ -12,7 +12,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.resolve.held_modules import modules_in
 from migrate.syntax.access import is_read, is_store
-from migrate.syntax.ast_index import all_nodes, child_nodes
+from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 TARGETS = {
     "torch": "mindspore",
@@ -28,7 +28,7 @@ def find_held_modules(tree: ast.Module, context: Context) -> dict[ast.AST, str]:
     """The module in MindSpore, by the expression that names torch's."""
     held = {
         node: TARGETS[usage.api]
-        for node in all_nodes(tree)
+        for node in nodes_of(tree, ast.Name, ast.Attribute)
         if (usage := context.usage(node)) is not None
         and usage.form == "value"
         and usage.api in TARGETS
@@ -43,7 +43,7 @@ class _Search:
     def __init__(self, tree: ast.Module, context: Context) -> None:
         self.tree = tree
         self.context = context
-        self.parents = {child: node for node in all_nodes(tree) for child in _children(node)}
+        self.parents = parents_of(tree)
         self.shared: set[str] = set()  # names that other files could read it by
 
     def every_use_is_known(self, held: set[ast.AST]) -> bool:
@@ -78,26 +78,24 @@ class _Search:
 
     def _all_reads_hold(self, target: ast.expr, statement: ast.AST) -> bool:
         """Whoever reads this name, or an attribute of this name, reads a module."""
-        loads = [n for n in all_nodes(self.tree) if is_read(n)]
-        reads: list[ast.expr] = []
         if isinstance(target, ast.Name):
             if self._function(statement) is None:
                 self.shared.add(target.id)
-            reads += [n for n in loads if isinstance(n, ast.Name) and n.id == target.id]
+            named = [n for n in nodes_of(self.tree, ast.Name) if n.id == target.id]
         elif isinstance(target, ast.Attribute):
             self.shared.add(target.attr)
-            reads += [n for n in loads if isinstance(n, ast.Attribute) and n.attr == target.attr]
+            named = [n for n in nodes_of(self.tree, ast.Attribute) if n.attr == target.attr]
         else:
             return False
-        return all(self._holds(read) for read in reads)
+        return all(self._holds(node) for node in named if is_read(node))
 
     def _is_only_called(self, statement: ast.AST) -> bool:
         function = self._function(statement)
         if function is None or isinstance(self.parents.get(function), ast.ClassDef):
             return False
         self.shared.add(function.name)
-        for node in all_nodes(self.tree):
-            if isinstance(node, ast.Name) and node.id == function.name:
+        for node in nodes_of(self.tree, ast.Name):
+            if node.id == function.name:
                 call = self.parents.get(node)
                 if not (isinstance(call, ast.Call) and call.func is node and self._holds(call)):
                     return False
@@ -110,9 +108,6 @@ class _Search:
 
     def _occurs_elsewhere(self, name: str) -> bool:
         own = self.context.resolution.source
-        others = (f for f in self.context.modules.project.files if f.path != own.path)
-        return any(name in file.read() for file in others)
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    return list(child_nodes(node))
+        project = self.context.modules.project
+        others = (file for file in project.files if file.path != own.path)
+        return any(project.scans.names_any(file.path, {name}) for file in others)

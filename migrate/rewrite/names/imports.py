@@ -128,7 +128,7 @@ class Imports(NodePass):
         dots = [cst.Dot()] * (len(home) - shared + 1)
         rest = ".".join(parts[shared:])
         module = cst.parse_expression(rest) if rest else None
-        assert module is None or isinstance(module, cst.Name | cst.Attribute)
+        assert module is None or isinstance(module, (cst.Name, cst.Attribute))
         return node.with_changes(relative=dots, module=module)
 
     @property
@@ -232,9 +232,9 @@ def _after_imports(body: Sequence[cst.BaseStatement]) -> int:
         is_docstring = (
             index == 0
             and isinstance(small, cst.Expr)
-            and isinstance(small.value, cst.SimpleString | cst.ConcatenatedString)
+            and isinstance(small.value, (cst.SimpleString, cst.ConcatenatedString))
         )
-        if isinstance(small, cst.Import | cst.ImportFrom) or is_docstring:
+        if isinstance(small, (cst.Import, cst.ImportFrom)) or is_docstring:
             at = index + 1
         else:
             break

@@ -47,7 +47,7 @@ def compared_with_none(partner: ast.AST | None, context: Context) -> bool:
     if not (
         isinstance(partner, ast.Compare)
         and len(partner.ops) == 1
-        and isinstance(partner.ops[0], ast.Is | ast.IsNot)
+        and isinstance(partner.ops[0], (ast.Is, ast.IsNot))
         and isinstance(partner.comparators[0], ast.Constant)
         and partner.comparators[0].value is None
         and isinstance(partner.left, ast.Attribute)

@@ -45,8 +45,8 @@ class QuotedAnnotations(NodePass):
         self._quoted = dict(self.context.resolution.quoted)
         self._usages = {
             ast.unparse(part): usage
-            for tree in self._quoted.values()
-            for part in all_nodes(tree)
+            for annotation in self._quoted.values()
+            for part in all_nodes(annotation)
             if (usage := self.context.usage(part)) is not None
         }
 

@@ -146,7 +146,7 @@ class References(NodePass):
         return (
             node.attr in ("in_features", "out_features", "num_embeddings", "embedding_dim")
             and is_read(node)
-            and isinstance(node.value, ast.Attribute | ast.Subscript)
+            and isinstance(node.value, (ast.Attribute, ast.Subscript))
             and ast.unparse(node.value).partition(".")[0] not in ("args", "cfg", "config", "opt")
             and not ast.unparse(node.value).endswith(("args", "cfg", "config", "hparams", "opt"))
             and self.context.type(node.value) is UNKNOWN

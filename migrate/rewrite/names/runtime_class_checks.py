@@ -38,7 +38,7 @@ def asked_by(call: ast.Call, context: Context) -> str:
         return ""
     subject = context.type(call.args[0])
     for part in _parts(call.args[1]):
-        if isinstance(part, ast.Name | ast.Attribute):
+        if isinstance(part, (ast.Name, ast.Attribute)):
             if context.usage(part) is not None:  # torch's class itself: it has a row
                 continue
             value = context.type(part)
@@ -46,7 +46,7 @@ def asked_by(call: ast.Call, context: Context) -> str:
                 return helper
         elif any(context.usage(node) is not None for node in all_nodes(part)):
             return helper  # LAYERS + (nn.Linear,)
-        elif isinstance(part, ast.Call | ast.BinOp | ast.Subscript | ast.Starred):
+        elif isinstance(part, (ast.Call, ast.BinOp, ast.Subscript, ast.Starred)):
             held = [context.type(node) for node in all_nodes(part)]
             if is_library_layer(subject) or any(map(_holds_layers, held)):
                 return helper  # tuple(LAYERS)
@@ -86,7 +86,7 @@ def _subject(node: ast.AST, context: Context) -> ast.expr | None:
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         for element in node.elts:
             yield from _parts(element)
     else:

@@ -48,11 +48,11 @@ def _names(module: cst.Module) -> Iterator[tuple[str, cst.FunctionDef | None]]:
     pending: list[tuple[cst.CSTNode | None, cst.FunctionDef | None]] = [(module, None)]
     while pending:
         node, function = pending.pop()
-        if node is None or isinstance(node, cst.Import | cst.ImportFrom):
+        if node is None or isinstance(node, (cst.Import, cst.ImportFrom)):
             continue
         if isinstance(node, cst.Name):
             yield node.value, function
-        elif isinstance(node, cst.Attribute | cst.Arg):
+        elif isinstance(node, (cst.Attribute, cst.Arg)):
             pending.append((node.value, function))
         elif isinstance(node, cst.Param):
             pending += [(node.annotation, function), (node.default, function)]
@@ -95,5 +95,5 @@ def _is_docstring(statement: cst.BaseStatement) -> bool:
         return False
     first = statement.body[0]
     return isinstance(first, cst.Expr) and isinstance(
-        first.value, cst.SimpleString | cst.ConcatenatedString
+        first.value, (cst.SimpleString, cst.ConcatenatedString)
     )

@@ -38,9 +38,9 @@ def as_membership(
     compared = updated.comparisons[0].comparator
     if not isinstance(operator, _POSITIVE + _NEGATIVE):
         return None
-    if isinstance(operator, ast.In | ast.NotIn):
-        if not isinstance(right, ast.Tuple | ast.List | ast.Set) or not isinstance(
-            compared, cst.Tuple | cst.List | cst.Set
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        if not isinstance(right, (ast.Tuple, ast.List, ast.Set)) or not isinstance(
+            compared, (cst.Tuple, cst.List, cst.Set)
         ):
             return None
         parts = list(zip(right.elts, [code(e.value) for e in compared.elements], strict=True))

@@ -27,7 +27,7 @@ from migrate.rewrite.rules import becomes, rule
 def adaptive_avg_pool(call: Call) -> None:
     size = call.constant("output_size")
     axes = int(call.entry.torch[-2])
-    if not (_is_one(size) or (isinstance(size, list | tuple) and all(map(_is_one, size)))):
+    if not (_is_one(size) or (isinstance(size, (list, tuple)) and all(map(_is_one, size)))):
         return
     if call.entry.kind == "class":
         call.emit = f"helpers.GlobalAvgPool{axes}d()"

@@ -42,7 +42,7 @@ def complement_momentum(call: Call) -> None:
 def needs_composed_norm(call: Call) -> bool:
     """What MindSpore's layer does not take; the call is then written in the composed form."""
     eps = call.constant("eps") if call.given("eps") else 0
-    if isinstance(eps, int | float) and eps > 1:
+    if isinstance(eps, (int, float)) and eps > 1:
         # MindSpore's operator takes an eps up to 1; BatchNorm2d(32, 32) is in many programs.
         _refuse_settings(call, f"eps={eps}")
         call.emit = "helpers.CumulativeBatchNorm({num_features}, {eps}, {affine}, {momentum})"

@@ -63,5 +63,5 @@ def _is_number(node: cst.BaseExpression, kind: Value) -> bool:
     if all(option in (INT, NUMBER) or isinstance(option, Known) for option in options_of(kind)):
         return True
     return isinstance(node, cst.BinaryOperation) and isinstance(
-        node.operator, cst.FloorDivide | cst.Subtract
+        node.operator, (cst.FloorDivide, cst.Subtract)
     )

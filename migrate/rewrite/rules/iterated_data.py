@@ -26,7 +26,7 @@ def iterated_data(call: Call) -> None:
     kinds = {
         option.kind if isinstance(option, ListOf) else getattr(option, "cls", "")
         for option in options_of(call.type("data"))
-        if isinstance(option, ListOf | Instance)
+        if isinstance(option, (ListOf, Instance))
     }
     if calls in _YIELD or kinds & {"iterator", "range", "collections.deque"}:
         changed = cst.Call(func=cst.Name("list"), args=[cst.Arg(value)])

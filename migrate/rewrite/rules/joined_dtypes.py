@@ -33,7 +33,7 @@ def joined_dtypes(call: Call) -> None:
 
 def _parts(written: ast.expr | None, around: ast.AST | None) -> list[ast.expr]:
     """The elements of a list, or all that the function puts into one."""
-    if isinstance(written, ast.List | ast.Tuple):
+    if isinstance(written, (ast.List, ast.Tuple)):
         return [choice for element in written.elts for choice in _choices(element)]
     if not isinstance(written, ast.Name) or around is None:
         return []
@@ -47,7 +47,7 @@ def _parts(written: ast.expr | None, around: ast.AST | None) -> list[ast.expr]:
 
 def _put_into(name: str, node: ast.AST) -> list[ast.expr]:
     """What a statement or a call puts into the list of this name."""
-    if isinstance(node, ast.Assign | ast.AugAssign):
+    if isinstance(node, (ast.Assign, ast.AugAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         named = any(isinstance(target, ast.Name) and target.id == name for target in targets)
         return list(node.value.elts) if named and isinstance(node.value, ast.List) else []
@@ -58,7 +58,7 @@ def _put_into(name: str, node: ast.AST) -> list[ast.expr]:
     if node.func.attr in ("append", "insert"):
         return [node.args[-1]]
     given = node.args[0] if node.func.attr == "extend" else None
-    return list(given.elts) if isinstance(given, ast.List | ast.Tuple) else []
+    return list(given.elts) if isinstance(given, (ast.List, ast.Tuple)) else []
 
 
 def _choices(node: ast.expr) -> list[ast.expr]:
@@ -78,6 +78,6 @@ def _are_foreign(parts: list[ast.expr], around: ast.AST | None) -> bool:
 
 
 def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""

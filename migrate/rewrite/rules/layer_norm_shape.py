@@ -21,7 +21,7 @@ def layer_norm_shape(call: Call) -> None:
     if shape is MISSING:
         node = _one_axis(call.value("normalized_shape"), call.type("normalized_shape"))
     else:
-        sizes = shape if isinstance(shape, list | tuple) else (shape,)
+        sizes = shape if isinstance(shape, (list, tuple)) else (shape,)
         if len(sizes) != 1:
             raise Refusal("MindSpore's operator normalises over one axis")
         node = expression(repr(tuple(sizes)))

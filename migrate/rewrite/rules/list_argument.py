@@ -38,7 +38,7 @@ def list_argument(call: Call) -> None:
         raise Refusal("a CellList holds cells only")
     if isinstance(value, cst.GeneratorExp):
         value = cst.ListComp(elt=value.elt, for_in=value.for_in)
-    elif not isinstance(value, cst.List | cst.ListComp):
+    elif not isinstance(value, (cst.List, cst.ListComp)):
         value = cst.Call(func=cst.Name("list"), args=[cst.Arg(value)])
     slot = call.slots[name]
     slot.value = value

@@ -19,7 +19,7 @@ from migrate.rewrite.rules import becomes, flags, rule
 def old_constructor(call: Call) -> None:
     values = [slot.value for slot in call.varargs]
     kinds = [slot.type for slot in call.varargs]
-    if len(values) == 1 and isinstance(values[0], cst.List | cst.Tuple):
+    if len(values) == 1 and isinstance(values[0], (cst.List, cst.Tuple)):
         call.emit = "mindspore.tensor({args}, dtype={self}.dtype)"
         return
     if len(kinds) == 1 and isinstance(kinds[0], ListOf) and kinds[0].kind == "Size":

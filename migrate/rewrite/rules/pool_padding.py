@@ -39,7 +39,7 @@ _NEED_PAD_MODE = (
 def pool_padding(call: Call) -> None:
     if not call.given("stride") or literal(call.value("stride")) == "None":
         kernel = call.value("kernel_size")
-        if literal(kernel) is None and not isinstance(kernel, cst.Name | cst.Attribute):
+        if literal(kernel) is None and not isinstance(kernel, (cst.Name, cst.Attribute)):
             raise Refusal("the stride is the kernel size, which is computed")
         call.replace("stride", ("stride", kernel))
     first = True

@@ -39,4 +39,4 @@ def _may_be_empty(size: cst.BaseExpression | None, call: Call) -> bool:
     """A shape of something else, or one in a variable."""
     if isinstance(size, cst.Attribute) and size.attr.value == "shape":
         return True
-    return isinstance(size, cst.Name | cst.Attribute) and call.type("size") is not INT
+    return isinstance(size, (cst.Name, cst.Attribute)) and call.type("size") is not INT

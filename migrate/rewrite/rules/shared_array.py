@@ -24,7 +24,7 @@ def shared_array(call: Call) -> None:
         return
     kinds = options_of(call.type("data"))
     if all(
-        kind in (INT, FLOAT, BOOL) or isinstance(kind, Known | ListOf | TupleOf) for kind in kinds
+        kind in (INT, FLOAT, BOOL) or isinstance(kind, (Known, ListOf, TupleOf)) for kind in kinds
     ):
         return
     raise Refusal("an array shares its memory", "copy it with torch.tensor")

@@ -45,10 +45,10 @@ def _is_certain(slot: Slot) -> bool:
     """A number, or surely data."""
     kind = slot.type
     if isinstance(
-        slot.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.BinaryOperation
+        slot.value, (cst.List, cst.Tuple, cst.ListComp, cst.Integer, cst.BinaryOperation)
     ):
         return not isinstance(slot.value, cst.BinaryOperation) or kind is INT
-    if kind is INT or isinstance(kind, TupleOf | ListOf) or is_tensor(kind):
+    if kind is INT or isinstance(kind, (TupleOf, ListOf)) or is_tensor(kind):
         return True
     if isinstance(kind, Known):
         return True

@@ -16,6 +16,8 @@ from migrate.syntax.nodes import literal
 def some_repeats(call: Call) -> None:
     values = [slot.value for slot in (*call.varargs, *call.slots.values())]
     for value in values:
-        inner = [e.value for e in value.elements] if isinstance(value, cst.Tuple | cst.List) else []
+        inner = (
+            [e.value for e in value.elements] if isinstance(value, (cst.Tuple, cst.List)) else []
+        )
         if any(literal(number) == "0" for number in (value, *inner)):
             raise Refusal("a repeat of 0 has a wrong gradient")

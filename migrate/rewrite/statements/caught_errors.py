@@ -78,7 +78,7 @@ class CaughtErrors(NodePass):
     def _computes(self, statement: ast.stmt) -> bool:
         """Whether an operator may run in the statement."""
         return any(
-            isinstance(node, ast.Call | ast.BinOp | ast.Subscript)
+            isinstance(node, (ast.Call, ast.BinOp, ast.Subscript))
             and is_tensor(self.context.type(node))
             for node in all_nodes(statement)
         )

@@ -26,7 +26,7 @@ def settled_try(
         not isinstance(partner, ast.Try)
         or node.finalbody is not None
         or not is_emptied(original.body, node.body)
-        or not all(isinstance(s, ast.Import | ast.ImportFrom) for s in partner.body)
+        or not all(isinstance(s, (ast.Import, ast.ImportFrom)) for s in partner.body)
         or not all(catches_absence(handler) for handler in partner.handlers)
     ):
         return node
@@ -43,8 +43,8 @@ def settled_try(
 
 def _bound_by(statement: ast.stmt) -> set[str]:
     """The names that a statement gives a value."""
-    if isinstance(statement, ast.Import | ast.ImportFrom):
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
     return stored_names(all_nodes(statement))

@@ -77,7 +77,7 @@ def is_pure(test: cst.BaseExpression) -> bool:
     """A condition that only looks: whether it is computed makes no difference."""
     parts = list(code_nodes(test))
     names = [part.func for part in parts if isinstance(part, cst.Call)]
-    acts = any(isinstance(part, cst.NamedExpr | cst.Await | cst.Yield) for part in parts)
+    acts = any(isinstance(part, (cst.NamedExpr, cst.Await, cst.Yield)) for part in parts)
     return not acts and all(code(name).rpartition(".")[2] in _HARMLESS for name in names)
 
 
@@ -181,7 +181,7 @@ def flat(
 
 
 def assigns_itself(node: cst.Assign) -> bool:
-    if len(node.targets) != 1 or not isinstance(node.value, cst.Name | cst.Attribute | cst.Tuple):
+    if len(node.targets) != 1 or not isinstance(node.value, (cst.Name, cst.Attribute, cst.Tuple)):
         return False
     return code(node.targets[0].target) == code(node.value)
 
@@ -191,7 +191,7 @@ def two_targets(node: cst.For) -> cst.For:
     net.cells_and_names()`.
     """
     iterable = node.iter
-    if not isinstance(iterable, cst.GeneratorExp | cst.ListComp) or not isinstance(
+    if not isinstance(iterable, (cst.GeneratorExp, cst.ListComp)) or not isinstance(
         node.target, cst.Name
     ):
         return node

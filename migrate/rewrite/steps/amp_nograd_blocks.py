@@ -53,7 +53,7 @@ class AmpNogradBlocks(NodePass):
         """`with ctx:` where `ctx` switches gradients on or off: values are cut instead."""
         body = getattr(self.function, "body", self.context.tree.body)
         for item, new in zip(partner.items, updated.items, strict=True):
-            named = isinstance(item.context_expr, ast.Name | ast.IfExp)
+            named = isinstance(item.context_expr, (ast.Name, ast.IfExp))
             if named and chosen_mode(item.context_expr, body, self.context.flow) is not None:
                 self._effects.removed.add(new.item)
 

@@ -108,7 +108,7 @@ _NAMES = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "
 
 def _alone(value: cst.BaseExpression) -> cst.BaseExpression:
     """The tensor in `[loss]` or `(loss,)`."""
-    if isinstance(value, cst.List | cst.Tuple) and len(value.elements) == 1:
+    if isinstance(value, (cst.List, cst.Tuple)) and len(value.elements) == 1:
         return value.elements[0].value
     return value
 

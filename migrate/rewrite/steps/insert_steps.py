@@ -214,10 +214,10 @@ class InsertSteps(NodePass):
         """`fake = generator(z)`, detached in one step and differentiated in the next: here its
         value is enough, and the running statistics are the next one's to change.
         """
-        tree = partner or ast.Pass()
-        calls = [n.func for n in all_nodes(tree) if isinstance(n, ast.Call)]
+        statement = partner or ast.Pass()
+        calls = [n.func for n in all_nodes(statement) if isinstance(n, ast.Call)]
         called = [f for f in calls if self.context.usage(f) is None]
-        models = [name for f in called for name in models_behind(f, tree, self.context.flow)]
+        models = [name for f in called for name in models_behind(f, statement, self.context.flow)]
         if not models:
             return statements
         keep = self.spelling.name("helpers.preserve_running_stats")

@@ -153,6 +153,24 @@ def gradients(plan: TrainingStep) -> str:
     return f"{plan.store_name}.values" if plan.accumulates else plan.grads_name
 
 
+def _own_statement(
+    kind: str, plan: TrainingStep, detail: str, call: cst.Call, spelling: ImportPlanner
+) -> str:
+    """The same where the gradients are stored beside the parameters, not in a variable."""
+    stored = spelling.name("helpers.ParameterGradients")
+    if kind == "own_zero":
+        return f"{stored}({detail}).clear({zeros_for_none(call)})"
+    scaler, _, optimizer = detail.rpartition(" ")
+    grads = f"{stored}({optimizer}.parameters).values"
+    if kind == "own_step" and plan.may_freeze:
+        return f"{spelling.name('helpers.update')}({optimizer}, {grads})"
+    if kind == "own_step":
+        return f"{optimizer}({grads})"
+    if kind == "own_unscale":
+        return f"{grads} = {scaler}.unscale({grads}, {optimizer})"
+    return f"{scaler}.step({optimizer}, {grads})"
+
+
 def special_statement(
     kind: str, plan: TrainingStep, detail: str, call: cst.Call, target: str, spelling: ImportPlanner
 ) -> str:
@@ -178,19 +196,8 @@ def special_statement(
         )
         assert isinstance(call.func, cst.Attribute)
         return f"{spelling.name('helpers.backward')}({code(call.func.value)}{given})"
-    if kind == "own_zero":
-        kept = f"{spelling.name('helpers.ParameterGradients')}({detail})"
-        return f"{kept}.clear({zeros_for_none(call)})"
     if kind.startswith("own_"):
-        scaler, _, optimizer = detail.rpartition(" ")
-        kept = f"{spelling.name('helpers.ParameterGradients')}({optimizer}.parameters)"
-        if kind == "own_step" and plan.may_freeze:
-            return f"{spelling.name('helpers.update')}({optimizer}, {kept}.values)"
-        if kind == "own_step":
-            return f"{optimizer}({kept}.values)"
-        if kind == "own_unscale":
-            return f"{kept}.values = {scaler}.unscale({kept}.values, {optimizer})"
-        return f"{scaler}.step({optimizer}, {kept}.values)"
+        return _own_statement(kind, plan, detail, call, spelling)
     if kind == "unscale":
         return f"{grads} = {detail}.unscale({grads}, {_argument(call, 0, ('optimizer',))})"
     return _clipping(kind, plan, detail, call, target, spelling)

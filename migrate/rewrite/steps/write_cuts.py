@@ -42,7 +42,7 @@ class CutWriter:
             return small
         # Where locals are not cut one by one, what hands them on is.
         self._passed_on = _PASSED_ON[1:] if cut.only_results else _PASSED_ON
-        if isinstance(small, cst.Assign | cst.AnnAssign | cst.AugAssign | cst.Return):
+        if isinstance(small, (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Return)):
             if small.value is None:
                 return small
             return small.with_changes(value=self._value(small.value, old, cut.unless))
@@ -74,7 +74,7 @@ class CutWriter:
     ) -> cst.BaseExpression:
         if isinstance(value, (*self._passed_on, *_TEXTS)):
             return value
-        if isinstance(value, cst.Tuple | cst.List):
+        if isinstance(value, (cst.Tuple, cst.List)):
             elts = getattr(old, "elts", [])
             elements = [
                 one.with_changes(value=self._value(one.value, part, unless))
@@ -97,7 +97,7 @@ class CutWriter:
     def _stopped(
         self, value: cst.BaseExpression, old: ast.AST | None, unless: str
     ) -> cst.BaseExpression:
-        listed = old.elt if isinstance(old, ast.ListComp | ast.GeneratorExp) else old
+        listed = old.elt if isinstance(old, (ast.ListComp, ast.GeneratorExp)) else old
         kind = self.context.type(listed) if isinstance(listed, ast.expr) else UNKNOWN
         if not _may_hold_tensors(kind) or _is_number(listed):
             return value
@@ -134,10 +134,10 @@ def _assigns(call: cst.Call, statement: ast.stmt) -> bool:
 
 def _binds_locals(statement: ast.stmt) -> bool:
     """Of a decorated function, local values end with it."""
-    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         return False
     targets = getattr(statement, "targets", [getattr(statement, "target", None)])
-    return not any(isinstance(one, ast.Attribute | ast.Subscript) for one in targets)
+    return not any(isinstance(one, (ast.Attribute, ast.Subscript)) for one in targets)
 
 
 def _paired(

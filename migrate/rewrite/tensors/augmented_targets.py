@@ -31,7 +31,7 @@ def _is_unbound(target: ast.Name, context: Context) -> bool:
     """Nothing else binds the name: the statement raises, whatever it is written as."""
     flow = context.flow.around(target)
     if flow is None or any(
-        isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names
+        isinstance(node, (ast.Global, ast.Nonlocal)) and target.id in node.names
         for node in all_nodes(flow.node)
     ):
         return False

@@ -77,14 +77,14 @@ def is_boolean(node: ast.expr, around: ast.AST | None, depth: int = 0) -> bool:
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.Invert) and again(node.operand)
     if isinstance(node, ast.BinOp):
-        return isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor) and (
+        return isinstance(node.op, (ast.BitAnd, ast.BitOr, ast.BitXor)) and (
             again(node.left) or again(node.right)
         )
     if isinstance(node, ast.Subscript):
         return again(node.value)
     if isinstance(node, ast.Call):
         return _call(node, again)
-    if isinstance(node, ast.Name | ast.Attribute):
+    if isinstance(node, (ast.Name, ast.Attribute)):
         name = node.id if isinstance(node, ast.Name) else node.attr
         values = _assigned(ast.unparse(node), around)
         return _NAMED_SO.fullmatch(name) is not None or (bool(values) and all(map(again, values)))
@@ -103,7 +103,7 @@ def _call(node: ast.Call, again: Callable[[ast.expr], bool]) -> bool:
     subjects = [*node.args[:1]]
     if isinstance(function, ast.Attribute) and not _is_module(function.value):
         subjects = [function.value]
-    if subjects and isinstance(subjects[0], ast.List | ast.Tuple):
+    if subjects and isinstance(subjects[0], (ast.List, ast.Tuple)):
         subjects = subjects[0].elts[:1]
     return any(again(subject) for subject in subjects)
 

@@ -44,7 +44,7 @@ class CompiledNumbers(NodePass):
             kind = self._kind(partner)
             if kind and self.is_compiled(self.function):
                 held = updated.func if _method(partner) else updated.args[0]
-                assert isinstance(held, cst.Attribute | cst.Arg)
+                assert isinstance(held, (cst.Attribute, cst.Arg))
                 return _as_number(kind, held.value, round_=_is_round(partner))
             if _is_int(partner) and len(partner.args) == 1 and not _is_int(partner.args[0]):
                 inner = updated.args[0].value

@@ -76,7 +76,7 @@ def _is_part_of_parameter(place: ast.expr, context: Context) -> bool:
     """`p.data[:n]`, where p is a Parameter."""
     root = place
     while isinstance(root, ast.Subscript) or getattr(root, "attr", "") == "data":
-        assert isinstance(root, ast.Subscript | ast.Attribute)
+        assert isinstance(root, (ast.Subscript, ast.Attribute))
         root = root.value
     return isinstance(place, ast.Subscript) and context.type(root) is PARAMETER
 
@@ -100,7 +100,7 @@ def writes_to_caller(place: ast.expr, context: Context) -> bool:
     """
     flow = context.flow.around(place)
     function = flow.node if flow is not None else None
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     gradient = context.flow.gradient
     named = function.name.endswith("_") and not function.name.endswith("__")
@@ -115,7 +115,7 @@ def _may_return_tensors(function: ast.AST, context: Context) -> bool:
     results = [
         node.value
         for node in all_nodes(function)
-        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) and node.value is not None
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)) and node.value is not None
     ]
     while results:
         result = results.pop()
@@ -136,7 +136,7 @@ def returns_nothing(function: ast.AST) -> bool:
     """No value comes back, and no training step is taken inside."""
     return not any(
         (isinstance(node, ast.Return) and node.value is not None)
-        or isinstance(node, ast.Yield | ast.YieldFrom)
+        or isinstance(node, (ast.Yield, ast.YieldFrom))
         or (isinstance(node, ast.Attribute) and node.attr == "backward")
         for node in all_nodes(function)
     )

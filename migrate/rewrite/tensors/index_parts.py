@@ -71,12 +71,12 @@ def _kind(part: ast.expr, context: Context) -> str:
         if part.value is None or part.value is ...:
             return NEW if part.value is None else REST
         return INTEGER if type(part.value) is int else ARRAY
-    if isinstance(part, ast.List | ast.ListComp | ast.Compare):
+    if isinstance(part, (ast.List, ast.ListComp, ast.Compare)):
         return ARRAY
     if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
         return _kind(part.operand, context)
     value = context.type(part)
-    if is_tensor(value) or isinstance(value, ListOf | TupleOf):
+    if is_tensor(value) or isinstance(value, (ListOf, TupleOf)):
         return ARRAY
     if is_numpy_value(value):
         return UNKNOWN

@@ -95,7 +95,7 @@ def _may_have_gradient(value: ast.expr, context: Context) -> bool:
         return False
     if isinstance(value, ast.BinOp) and isinstance(value.op, _OF_BITS):
         return False
-    if isinstance(value, ast.UnaryOp | ast.BinOp):
+    if isinstance(value, (ast.UnaryOp, ast.BinOp)):
         parts = [value.operand] if isinstance(value, ast.UnaryOp) else [value.left, value.right]
         return any(_may_have_gradient(part, context) for part in parts)
     if isinstance(value, ast.Call):
@@ -109,13 +109,13 @@ def ends_here(integers: ast.expr, parents: dict[ast.AST, ast.AST], context: Cont
     """What is done with the integers takes no gradient: they are an index, a class, a mask."""
     parent = parents.get(integers)
     named = parent.arg if isinstance(parent, ast.keyword) else ""
-    if isinstance(parent, ast.keyword | ast.Tuple | ast.Slice):
+    if isinstance(parent, (ast.keyword, ast.Tuple, ast.Slice)):
         parent = parents.get(parent)
-    if isinstance(parent, ast.Compare | ast.Subscript):
+    if isinstance(parent, (ast.Compare, ast.Subscript)):
         return True
-    if isinstance(parent, ast.If | ast.IfExp):
+    if isinstance(parent, (ast.If, ast.IfExp)):
         return parent.test is integers
-    if isinstance(parent, ast.UnaryOp | ast.BinOp) and isinstance(parent.op, _OF_BITS):
+    if isinstance(parent, (ast.UnaryOp, ast.BinOp)) and isinstance(parent.op, _OF_BITS):
         return True
     if isinstance(parent, ast.Attribute):
         return parent.attr in _LEAVES or parent.attr in _ASKED
@@ -134,7 +134,7 @@ def is_differentiated(cast: ast.AST, parents: dict[ast.AST, ast.AST], context: C
     node: ast.AST | None = cast
     function = None
     while node is not None:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             function = function or node
             if is_decorated(node, context.flow) or node.name == "__getitem__":
                 return False

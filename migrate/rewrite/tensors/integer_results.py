@@ -75,6 +75,16 @@ def _function(value: ast.expr, context: Context) -> str:
     return usage.api.rpartition(".")[2] if usage is not None else ""
 
 
+def _is_integral_operation(value: ast.BinOp, context: Context) -> bool:
+    sides = (value.left, value.right)
+    integral = [_is_integral(side, context) for side in sides]
+    if isinstance(value.op, _OF_BITS):
+        return any(integral)
+    if isinstance(value.op, ast.Div) or not any(integral):
+        return False
+    return all(known or _is_whole(side) for known, side in zip(integral, sides, strict=True))
+
+
 def _is_integral(value: ast.expr, context: Context) -> bool:
     """A tensor of integers or truth values, as far as the expression says so."""
     if isinstance(value, ast.Compare):
@@ -82,13 +92,7 @@ def _is_integral(value: ast.expr, context: Context) -> bool:
     if isinstance(value, ast.UnaryOp):
         return not isinstance(value.op, ast.Not) and _is_integral(value.operand, context)
     if isinstance(value, ast.BinOp):
-        sides = (value.left, value.right)
-        if isinstance(value.op, _OF_BITS):
-            return any(_is_integral(side, context) for side in sides)
-        return not isinstance(value.op, ast.Div) and (
-            all(_is_integral(side, context) or _is_whole(side) for side in sides)
-            and any(_is_integral(side, context) for side in sides)
-        )
+        return _is_integral_operation(value, context)
     if not isinstance(value, ast.Call):
         return False
     function = _function(value, context)
@@ -107,7 +111,7 @@ def _is_counted(
 ) -> bool:
     """More than one use is for more than finding or choosing something."""
     around: ast.AST = statement
-    while not isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+    while not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
         around = parents[around]
     uses = [
         node

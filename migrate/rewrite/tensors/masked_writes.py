@@ -51,7 +51,7 @@ class MaskedWrites(NodePass):
         place = updated.targets[0].target if isinstance(updated, cst.Assign) else updated.target
         if not isinstance(target, ast.Subscript) or not isinstance(place, cst.Subscript):
             return None
-        assert isinstance(partner, ast.Assign | ast.AugAssign)
+        assert isinstance(partner, (ast.Assign, ast.AugAssign))
         if not self._is_due(target, partner) or not isinstance(place.slice[0].slice, cst.Index):
             return None
         name, mask = code(place.value), code(place.slice[0].slice.value)
@@ -73,7 +73,7 @@ class MaskedWrites(NodePass):
             isinstance(target.value, ast.Name)
             and is_made_here(target.value.id, self.function)
             and is_tensor(self.context.type(target.value))
-            and not isinstance(target.slice, ast.Tuple | ast.Slice | ast.Constant)
+            and not isinstance(target.slice, (ast.Tuple, ast.Slice, ast.Constant))
             and is_boolean(target.slice, self.function)
             and (is_tensor(self.context.type(value)) or isinstance(statement, ast.AugAssign))
             and self.is_compiled(self.function)

@@ -139,7 +139,7 @@ def is_first_use(call: ast.Call, name: ast.expr, context: Context) -> bool:
         return _is_only_item(call, name, statement)
     if flow is None or statement is None or not isinstance(statement, ast.stmt):
         return False
-    if any(isinstance(part, ast.IfExp | ast.BoolOp) for part in all_nodes(statement)):
+    if any(isinstance(part, (ast.IfExp, ast.BoolOp)) for part in all_nodes(statement)):
         return False
     inside = set(all_nodes(call))
     for read in flow.cfg.points_of(statement)[0].reads:
@@ -169,7 +169,7 @@ def _is_only_item(call: ast.Call, item: ast.expr, statement: ast.AST | None) -> 
 def _is_bare_operand(read: ast.Name, statement: ast.stmt) -> bool:
     """`x` of `x + block(x)`: the tensor is looked up before, and computed with afterwards."""
     return any(
-        isinstance(node, ast.BinOp | ast.Tuple | ast.List)
+        isinstance(node, (ast.BinOp, ast.Tuple, ast.List))
         and any(child is read for child in child_nodes(node))
         for node in all_nodes(statement)
     )

@@ -72,7 +72,7 @@ class NumpyOperands(NodePass):
             scope = self.context.resolution.scope
             self._numpy_left = find_numpy_operands(scope.tree, self.context) if scope else {}
         depth, leaf = 0, original.left
-        while isinstance(leaf, cst.BinaryOperation | cst.UnaryOperation):
+        while isinstance(leaf, (cst.BinaryOperation, cst.UnaryOperation)):
             depth += 1
             leaf = leaf.left if isinstance(leaf, cst.BinaryOperation) else leaf.expression
         is_number = self._numpy_left.get((self.partner(leaf), depth))
@@ -93,7 +93,7 @@ class NumpyOperands(NodePass):
             if old is None or (isinstance(new, cst.Call) and code(new.func) == "int"):
                 continue
             depth, leaf = 0, old
-            while isinstance(leaf, cst.BinaryOperation | cst.UnaryOperation | cst.Subscript):
+            while isinstance(leaf, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)):
                 depth += 1
                 if isinstance(leaf, cst.BinaryOperation):
                     leaf = leaf.left
@@ -148,7 +148,7 @@ def find_numpy_bounds(tree: ast.Module, context: Context) -> set[Spine]:
             if bound is None or not is_numpy_value(context.type(bound)):
                 continue
             depth, leaf = 0, bound
-            while isinstance(leaf, ast.BinOp | ast.UnaryOp | ast.Subscript):
+            while isinstance(leaf, (ast.BinOp, ast.UnaryOp, ast.Subscript)):
                 depth += 1
                 if isinstance(leaf, ast.BinOp):
                     leaf = leaf.left
@@ -164,7 +164,7 @@ def find_numpy_operands(tree: ast.Module, context: Context) -> dict[Spine, bool]
     for node in nodes_of(tree, ast.BinOp):
         if is_tensor(context.type(node.right)) and is_numpy_value(context.type(node.left)):
             depth, leaf = 0, node.left
-            while isinstance(leaf, ast.BinOp | ast.UnaryOp):
+            while isinstance(leaf, (ast.BinOp, ast.UnaryOp)):
                 depth += 1
                 leaf = leaf.left if isinstance(leaf, ast.BinOp) else leaf.operand
             found[leaf, depth] = is_number(node.left, context)
@@ -185,7 +185,7 @@ def _may_be_numpy(node: ast.expr, context: Context) -> bool:
     value = context.type(node)
     if value is UNKNOWN or not is_numpy_value(value):
         return value is UNKNOWN
-    while isinstance(node, ast.BinOp | ast.UnaryOp):
+    while isinstance(node, (ast.BinOp, ast.UnaryOp)):
         node = node.left if isinstance(node, ast.BinOp) else node.operand
     return isinstance(node, ast.Constant)
 
@@ -213,6 +213,6 @@ def is_number(node: ast.expr, context: Context) -> bool:
         return bool(node.args) and all(is_number(argument, context) for argument in node.args)
     return all(
         (isinstance(option, Instance) and option.cls in _NUMBERS)
-        or (isinstance(option, Known) and isinstance(option.value, int | float))
+        or (isinstance(option, Known) and isinstance(option.value, (int, float)))
         for option in options_of(context.type(node))
     )

@@ -43,7 +43,7 @@ class PartialOperators(NodePass):
     ) -> cst.BaseExpression | None:
         if isinstance(original.operator, cst.BitXor):
             return self._unequal(original, updated)
-        if isinstance(original.operator, cst.LeftShift | cst.RightShift):
+        if isinstance(original.operator, (cst.LeftShift, cst.RightShift)):
             return self._shifted(original, updated)
         if isinstance(original.operator, cst.Power) and self.is_compiled(self.function):
             return _of_whole_power(updated)
@@ -73,7 +73,7 @@ class PartialOperators(NodePass):
         """`i << 1`, `1 << i`: tensors have no such operator."""
         sides_before = [original.left, original.right]
         for number, leaf in enumerate(sides_before):
-            while isinstance(leaf, cst.BinaryOperation | cst.Subscript):
+            while isinstance(leaf, (cst.BinaryOperation, cst.Subscript)):
                 leaf = leaf.left if isinstance(leaf, cst.BinaryOperation) else leaf.value
             sides_before[number] = leaf
         if not any(is_tensor(self.context.type(self.partner(leaf))) for leaf in sides_before):

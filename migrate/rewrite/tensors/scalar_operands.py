@@ -88,7 +88,7 @@ class ScalarOperands(NodePass):
         if not self._sides or not isinstance(updated, cst.BinaryOperation):
             return updated
         depth, leaf = 0, original.left
-        while isinstance(leaf, cst.BinaryOperation | cst.UnaryOperation):
+        while isinstance(leaf, (cst.BinaryOperation, cst.UnaryOperation)):
             depth += 1
             leaf = leaf.left if isinstance(leaf, cst.BinaryOperation) else leaf.expression
         found = self._sides.get((self.partner(leaf), depth))
@@ -127,7 +127,7 @@ def _scalar_sides(tree: ast.Module, context: Context) -> dict[Spine, tuple[str, 
         ):
             if _is_due(node, scalar, other, context):
                 depth, leaf = 0, node.left
-                while isinstance(leaf, ast.BinOp | ast.UnaryOp):
+                while isinstance(leaf, (ast.BinOp, ast.UnaryOp)):
                     depth += 1
                     leaf = leaf.left if isinstance(leaf, ast.BinOp) else leaf.operand
                 found[leaf, depth] = side, _common_dtype(scalar, other, context)

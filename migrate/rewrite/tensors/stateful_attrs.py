@@ -99,6 +99,16 @@ def _own_calls(method: ast.AST) -> Iterator[tuple[str, ast.Attribute]]:
 # Old values -------------------------------------------------------------------------------------
 
 
+def _needs_no_value(parent: ast.AST | None) -> bool:
+    """`self.state[0] = x`, `self.state.shape`, `self.state.add_(1)`, `self.state is None`"""
+    if isinstance(parent, ast.Subscript) and not is_read(parent):
+        return True
+    if isinstance(parent, ast.Attribute):
+        name = parent.attr
+        return name in _HARMLESS or name.endswith("_") or name == "data"
+    return _asks_identity(parent)
+
+
 def old_values(
     function: ast.AST | None, context: Context, stateful: Collection[str]
 ) -> set[ast.AST]:
@@ -119,13 +129,7 @@ def old_values(
         if not places or not is_read(node) or name not in stateful:
             continue
         parent = parents.get(node)
-        if isinstance(parent, ast.Subscript) and not is_read(parent):
-            continue
-        if isinstance(parent, ast.Attribute) and (
-            parent.attr in _HARMLESS or parent.attr.endswith("_") or parent.attr == "data"
-        ):
-            continue
-        if _asks_identity(parent):
+        if _needs_no_value(parent):
             continue
         statement = _statement(node, cfg)
         later = any(_changes_later(statement, _statement(at, cfg), cfg) for at in places)
@@ -137,7 +141,7 @@ def old_values(
 def _asks_identity(parent: ast.AST | None) -> bool:
     """`self.state is not None`: no value is read."""
     return isinstance(parent, ast.Compare) and all(
-        isinstance(op, ast.Is | ast.IsNot) for op in parent.ops
+        isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops
     )
 
 
@@ -166,4 +170,4 @@ def _changes(function: ast.FunctionDef, methods: Methods) -> Iterator[tuple[str,
 
 
 def _is_given_as_it_is(parent: ast.AST | None) -> bool:
-    return isinstance(parent, ast.Return | ast.Tuple | ast.List | ast.Dict)
+    return isinstance(parent, (ast.Return, ast.Tuple, ast.List, ast.Dict))

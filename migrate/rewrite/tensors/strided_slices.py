@@ -45,7 +45,7 @@ class StridedSlices(NodePass):
         self._note_target(node.target)
 
     def _note_target(self, target: cst.BaseExpression) -> None:
-        if isinstance(target, cst.Tuple | cst.List):
+        if isinstance(target, (cst.Tuple, cst.List)):
             for element in target.elements:
                 self._note_target(element.value)
         elif isinstance(target, cst.Subscript):

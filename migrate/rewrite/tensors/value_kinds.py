@@ -36,7 +36,7 @@ def _is(
             return False
         if isinstance(part, ast.Call):
             return of_call(part, depth)
-        if isinstance(part, ast.Subscript | ast.Starred):
+        if isinstance(part, (ast.Subscript, ast.Starred)):
             return again(part.value, depth + 1)
         if isinstance(part, ast.BinOp):
             sides = [again(side, depth + 1) for side in (part.left, part.right)]
@@ -58,7 +58,7 @@ def _is(
         subjects = call.args[:1]
         if isinstance(function, ast.Attribute) and not _is_module(function.value):
             subjects = [function.value]
-        if subjects and isinstance(subjects[0], ast.List | ast.Tuple):
+        if subjects and isinstance(subjects[0], (ast.List, ast.Tuple)):
             subjects = subjects[0].elts[:1]
         return any(again(subject, depth + 1) for subject in subjects)
 

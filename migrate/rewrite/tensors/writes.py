@@ -129,7 +129,7 @@ class Writes(NodePass):
         form = self._scope.form(place, usage)
         if form.kind == "through":
             return updated.with_changes(value=self._scope.set_value(changed, value))
-        if isinstance(changed, cst.Name | cst.Subscript | cst.Attribute):
+        if isinstance(changed, (cst.Name, cst.Subscript, cst.Attribute)):
             return cst.Assign(targets=assign_targets(changed, form.names), value=value)
         # The receiver is a value nobody else holds: changing it has no effect that anyone sees.
         self.flag(
@@ -234,7 +234,7 @@ class Writes(NodePass):
         if form.kind == "through" and code(changed) not in targets:
             return updated.with_changes(value=self._scope.set_value(changed, updated.value))
         names = [name for name in form.names if name not in targets]
-        own = isinstance(changed, cst.Name | cst.Attribute) and code(changed) not in targets
+        own = isinstance(changed, (cst.Name, cst.Attribute)) and code(changed) not in targets
         extra = assign_targets(changed if own and self._scope.is_read_later(place) else None, names)
         return updated.with_changes(targets=[*updated.targets, *extra]) if own or extra else None
 
@@ -296,9 +296,9 @@ class Writes(NodePass):
     def _flag_settings_among(self, place: ast.expr, target: cst.BaseExpression) -> None:
         """`m.stride, m.padding = 1, 0`: each needs a form of its own, and so a line."""
         self._keep_computed(place, target)
-        if not isinstance(place, ast.Tuple | ast.List):
+        if not isinstance(place, (ast.Tuple, ast.List)):
             return
-        assert isinstance(target, cst.Tuple | cst.List)
+        assert isinstance(target, (cst.Tuple, cst.List))
         for part, element in zip(place.elts, target.elements, strict=True):
             self._keep_computed(part, element.value)
             if self._form_of_writing(part):
@@ -360,7 +360,7 @@ class Writes(NodePass):
         leaf = isinstance(partner.target, ast.Name) and self._sites.is_parameter(partner.target)
         if leaf and may_be_plain(partner.target, self.function, self.context):
             return changed_in_place(updated.target, operation(updated), self.spelling)
-        if isinstance(partner.target, ast.Name | ast.Subscript) and not leaf:
+        if isinstance(partner.target, (ast.Name, ast.Subscript)) and not leaf:
             form = self._scope.form(partner.target)
         self.context.edited_lines.add(partner.lineno)
         if form.kind == "through" and may_be_number(partner.target, self.context):
