@@ -11,33 +11,20 @@ from collections.abc import Iterator
 
 from migrate.table.entry import Entry
 
-# Their first argument may be a Python number.
-_TAKES_NUMBERS = {"pow", "float_power", "remainder", "result_type", "special.xlog1py"}
-_TAKES_NUMBERS |= {"xlogy", "special.xlogy", "special.zeta", "bitwise_and", "bitwise_or"}
-_TAKES_NUMBERS |= {"bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"}
-# Their second one is a tensor, too.
-_PRODUCTS = {"matmul", "mm", "bmm", "mv", "dot", "outer", "cdist"}
-_JOINS = {"cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"}
 # Numpy's give arrays, which torch's functions refuse.
 _SHAPES = {"transpose", "permute", "t", "view", "reshape", "squeeze", "unsqueeze", "contiguous"}
 _SHAPES |= {"flatten", "expand", "repeat"}
 
 
 def tensor_arguments(call: ast.Call, entry: Entry) -> Iterator[ast.expr]:
-    """The expressions in a call of torch's that nothing but a tensor fits."""
-    name = entry.torch.removeprefix("torch.")
-    first = entry.main.signature
-    if entry.kind != "function" or name in _TAKES_NUMBERS or not first or not first.parameters:
+    """The expressions in a call of torch's that nothing but a tensor fits, by the table's row."""
+    names, signature = entry.tensor_parameters, entry.main.signature
+    if not names or signature is None:
         return
-    of_tensor = first.parameters[0].name == "input" or name == "split"
-    for place, argument in enumerate(call.args[:2]):
-        if place == 0 and name in _JOINS and isinstance(argument, (ast.List, ast.Tuple)):
+    for argument, parameter in zip(call.args[:2], signature.positional, strict=False):
+        if f"*{parameter.name}" in names and isinstance(argument, (ast.List, ast.Tuple)):
             yield from argument.elts
-        elif (
-            (place == 0 and of_tensor)
-            or (place == 1 and name in _PRODUCTS)
-            or (of_tensor and _is_part(argument))
-        ):
+        elif parameter.name in names or ("input" in names and _is_part(argument)):
             yield _whole(argument)
 
 

@@ -138,9 +138,22 @@ def _entry(
         modes=_all_of(row.get("modes", defaults.get("modes", MODES)), MODES, where, "modes"),
         reference=row.get("reference", defaults.get("reference", "")),
         inplace=inplace,
+        tensors=_tensors(row, overloads, where),
         assign=row.get("assign", ""),
         examples=tuple(_examples(row, where)),
     )
+
+
+def _tensors(
+    row: Mapping[str, Any], overloads: tuple[Overload, ...], where: str
+) -> tuple[str, ...] | None:
+    if "tensors" not in row:
+        return None
+    names = {name for form in overloads if form.signature for name in form.signature.names}
+    unknown = [name for name in row["tensors"] if name.removeprefix("*") not in names]
+    if unknown:
+        raise TableError(f"{where}: tensors: {', '.join(unknown)} is no parameter")
+    return tuple(row["tensors"])
 
 
 def _overload(form: Mapping[str, Any], defaults: Mapping[str, Any], where: str) -> Overload:

@@ -98,12 +98,23 @@ class Entry:
     modes: tuple[str, ...] = MODES
     reference: str = ""
     inplace: bool = False  # changes its receiver or first argument
+    # Parameters that torch takes nothing but tensors for; `*x`: the items of x. None: `input` of
+    # a function.
+    tensors: tuple[str, ...] | None = None
     assign: str = ""  # an attribute's new value: an expression with {self} and {value}
     examples: tuple[tuple[str, str], ...] = ()  # (before, after)
 
     @property
     def main(self) -> Overload:
         return self.overloads[0]
+
+    @property
+    def tensor_parameters(self) -> tuple[str, ...]:
+        if self.tensors is not None:
+            return self.tensors
+        signature = self.main.signature if self.kind == "function" else None
+        first = signature.parameters[0].name if signature and signature.parameters else ""
+        return ("input",) if first == "input" else ()
 
     @property
     def target(self) -> str:

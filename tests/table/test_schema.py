@@ -36,6 +36,7 @@ ROW = '[[api]]\ntorch = "torch.cat"\nkind = "function"\nparams = "tensors, dim=0
         ('[[api]]\ntorch = "torch.cat"\n', ("torch.cat", "kind is None", "function")),
         (ROW + 'status = "fine"\n', ("torch.cat", "status is 'fine'", "supported")),
         (ROW + 'platforms = ["TPU"]\n', ("torch.cat", "platforms is 'TPU'", "Ascend")),
+        (ROW + 'tensors = ["*tensor"]\n', ("torch.cat", "tensors", "*tensor", "no parameter")),
         (ROW + 'modes = ["eager"]\n', ("torch.cat", "modes is 'eager'", "pynative")),
         (ROW + 'rename = { axis = "dim" }\n', ("torch.cat", "rename", "['axis']")),
         (ROW + 'drop = ["out"]\n', ("torch.cat", "drop", "['out']")),
