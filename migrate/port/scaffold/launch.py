@@ -122,7 +122,7 @@ def sink_batches() -> None:
         first = next(batches, None)
         if first is None:
             return
-        if not isinstance(first, (list, tuple)) or not all(
+        if not isinstance(first, list | tuple) or not all(
             isinstance(value, mindspore.Tensor) for value in first
         ):
             raise SystemExit("launch.py: --dataset_sink takes batches that are lists of Tensors")
