@@ -12,6 +12,7 @@ import math
 import mindspore
 import numpy as np
 import os
+import sys
 import tempfile
 import types
 import warnings
@@ -329,7 +330,6 @@ class Compose:
         self.transforms = [
             ToTensor() if type(one) is vision.ToTensor else one for one in transforms
         ]
-        arrays = (vision.ToTensor, PILToTensor, ToDtype)
         on_arrays = (vision.Normalize, vision.RandomErasing, vision.Erase)
         layout_changed = False
         for one in self.transforms:
@@ -339,7 +339,9 @@ class Compose:
                     f"{type(one).__name__} takes images, but comes after ToTensor: "
                     "it would mistake channels for rows. Move ToTensor behind it."
                 )
-            layout_changed = layout_changed or isinstance(one, arrays)
+            layout_changed = layout_changed or isinstance(
+                one, vision.ToTensor
+            )
 
     def __call__(self, img):
         for transform in self.transforms:
@@ -377,31 +379,6 @@ class ToTensor(vision.ToTensor):
         if array.dtype == np.uint8:
             array = array.astype(np.float32) / 255
         return Tensor(np.ascontiguousarray(array))
-
-
-class PILToTensor:
-    """A PIL image as a CHW Tensor of its own type, without scaling."""
-
-    def __call__(self, pic):
-        array = np.array(pic)
-        return Tensor(array[None] if array.ndim == 2 else array.transpose(2, 0, 1).copy())
-
-
-class ToDtype:
-    """An image as a CHW Tensor of another type; with scale, 0 to 255 becomes 0 to 1."""
-
-    def __init__(self, dtype, scale=False):
-        self.dtype = np.dtype(str(dtype).rpartition(".")[2].lower())
-        self.scale = scale
-
-    def __call__(self, image):
-        array = as_array_of(PILToTensor()(image) if isinstance(image, Image.Image) else image)
-        if not self.scale or array.dtype.kind == self.dtype.kind:
-            return Tensor(array.astype(self.dtype))
-        if self.dtype.kind == "f":
-            return Tensor((array / np.iinfo(array.dtype).max).astype(self.dtype))
-        most = np.iinfo(self.dtype).max
-        return Tensor((array * (most + 1 - 1e-3)).astype(self.dtype))
 
 
 class ToPILImage:
@@ -652,70 +629,28 @@ def _without_batch(x, like):
     return x if like.ndim == 2 + 2 else x.squeeze(0)
 
 
-def _max_windows(input, kernel, stride, padding, ceil_mode):
+def _max_windows(input, kernel, stride, padding):
     """Max pooling of a batch over two axes. Padded with -inf first: MindSpore's own padded pooling
     runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
     """
     if input.dtype not in _POOLED:
-        return ops.max_pool2d(input, kernel, stride, padding, ceil_mode=ceil_mode)
+        return ops.max_pool2d(input, kernel, stride, padding, ceil_mode=False)
     pads = ()
     for axis in (1, 0):
-        size = input.shape[2 + axis] + 2 * padding[axis]
         after = padding[axis]
-        if ceil_mode:
-            steps = -((kernel[axis] - size) // stride[axis])
-            if steps * stride[axis] >= size - padding[axis]:
-                steps -= 1  # a window must begin inside the input or its left padding
-            after += max(steps * stride[axis] + kernel[axis] - size, 0)
         pads += (padding[axis], after)
     if pads != (0, 0, 0, 0):
         input = ops.pad(input, pads, "constant", float("-inf"))
     return ops.MaxPool(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
 
 
-def _max_positions(input, kernel, stride, padding, dilation, ceil_mode):
-    """Max pooling of a batch over two axes, with positions. Of floats as pooling over a depth of
-    one: the operator for two axes takes float16 alone on an Ascend.
-    """
-    if input.dtype not in _POOLED:
-        return ops.max_pool2d(
-            input, kernel, stride, padding, dilation, return_indices=True, ceil_mode=ceil_mode
-        )
-    output, indices = ops.max_pool3d(
-        input.expand_dims(2),
-        (1, *kernel),
-        stride=(1, *stride),
-        padding=(0, *padding),
-        dilation=(1, *dilation),
-        ceil_mode=ceil_mode,
-        return_indices=True,
-    )
-    return output.squeeze(2), indices.squeeze(2)
-
-
-def max_pool2d(
-    input,
-    kernel_size,
-    stride=None,
-    padding=0,
-    dilation=1,
-    ceil_mode=False,
-    return_indices=False,
-):
+def max_pool2d(input, kernel_size, stride=None, padding=0):
     """torch's max_pool2d."""
     kernel = _pool_sizes(kernel_size)
     strides = _pool_stride(stride, kernel)
     pads = _pool_sizes(padding)
     batch = _with_batch(input)
-    dense = dilation == 1 or _pool_sizes(dilation) == (1, 1)
-    if dense and not return_indices:
-        return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input)
-    spread = _pool_sizes(dilation)
-    output, indices = _max_positions(batch, kernel, strides, pads, spread, ceil_mode)
-    output = _without_batch(output, input)
-    if return_indices:
-        return output, _without_batch(indices, input).astype(mindspore.int64)
-    return output
+    return _without_batch(_max_windows(batch, kernel, strides, pads), input)
 
 
 def of_helpers(value):
@@ -988,15 +923,7 @@ class MaxPool2d(nn.MaxPool2d):
         self.rounded_up = False
 
     def construct(self, x):
-        return max_pool2d(
-            x,
-            self.window,
-            self.step,
-            self.edges,
-            self.spread,
-            self.rounded_up,
-            self.with_positions,
-        )
+        return max_pool2d(x, self.window, self.step, self.edges,)
 
 
 class ParamGroup(MutableMapping):
@@ -1405,6 +1332,98 @@ def broadcast(tensor, src=None):
     return Tensor(_gathered(tensor)[root], tensor.dtype)
 
 
+_UNBOUND = types.CellType()
+
+
+def _surroundings(function):
+    """What Graph mode takes for constants: values a function reads from outside, the attributes it
+    and the functions and methods it calls read of them, and the settings of Cells.
+    """
+    around, words, functions = {}, set(), [function]
+    for called in functions:  # grows on the way
+        code, known = called.__code__, called.__globals__
+        for name, cell in zip(code.co_freevars, called.__closure__ or (), strict=True):
+            if cell != _UNBOUND:  # a variable that no branch has bound yet
+                around.setdefault(name, cell.cell_contents)
+        around |= {n: known[n] for n in code.co_names if n in known and n not in around}
+        words |= set(code.co_names)
+        owners = [type(value) for value in around.values() if not isinstance(value, nn.Cell)]
+        found = [around.get(n) for n in code.co_names]
+        found += [vars(owner).get(n) for owner in owners for n in code.co_names]
+        functions += [
+            one
+            for one in found
+            if isinstance(one, types.FunctionType)
+            and not (one.__module__ or "mindspore").startswith("mindspore")
+            and not of_helpers(one)
+            and one not in functions
+        ]
+    pending = list(around.items())
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, nn.Cell):
+            around[f"{name}.settings"] = Settings(value)
+        elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
+            attributes = getattr(value, "__dict__", {})
+            for word in sorted(words):
+                if word in attributes and f"{name}.{word}".count(".") < 4:
+                    around[f"{name}.{word}"] = attributes[word]
+                    pending.append((f"{name}.{word}", attributes[word]))
+    return around
+
+
+def _draws(function, around):
+    """Random numbers that a compiled step would take for constants."""
+    functions = [function, *around.values()]
+    for cell in [value for value in around.values() if isinstance(value, nn.Cell)]:
+        functions += [type(part).construct for _, part in cell.cells_and_names()]
+    for called in functions:
+        if isinstance(called, types.FunctionType):
+            names = called.__code__.co_names
+            for name in names:
+                module = getattr(called.__globals__.get(name), "__name__", "")
+                if module in ("random", "numpy.random") or (
+                    module == "numpy" and "random" in names
+                ):
+                    return True
+    return False
+
+
+def _same(known, around):
+    """Plain values must be equal, all others the same objects."""
+    if known.keys() != around.keys():
+        return False
+    for name, old in known.items():
+        new = around[name]
+        if isinstance(old, (bool, int, float, str, bytes)):
+            if type(old) is not type(new) or old != new:
+                return False
+        elif isinstance(old, Settings):
+            if type(new) is not Settings or not old.same(new):
+                return False
+        elif isinstance(old, (tuple, list)) and type(old) is type(new):
+            if len(old) != len(new) or any(
+                a is not b and not (isinstance(a, (bool, int, float, str)) and a == b)
+                for a, b in zip(old, new, strict=True)
+            ):
+                return False
+        elif old is not new:
+            return False
+    return True
+
+
+def _name_apart(around):
+    """Two Cells in one graph may not have parameters of the same name: prefix the Cell's name."""
+    names = {}
+    for path, cell in around.items():
+        if not isinstance(cell, nn.Cell):
+            continue
+        parameters = list(cell.get_parameters())
+        if any(names.get(p.name, p) is not p for p in parameters):
+            cell.update_parameters_name(path.rpartition(".")[2] + ".")
+        names |= {p.name: p for p in parameters}
+
+
 def _launched():
     """Whether msrun started this process; then torchrun's variables say what msrun's do.
 
@@ -1509,14 +1528,24 @@ def barrier():
         mindspore.ops.AllReduce(mindspore.ops.ReduceOp.SUM, _world())(one).asnumpy()
 
 
+def _chosen_mode():
+    """MS_MIGRATE_MODE: auto compiles training steps, graph the whole program, pynative nothing."""
+    chosen = os.environ.get("MS_MIGRATE_MODE") or "auto"
+    if chosen not in ("auto", "graph", "pynative"):
+        raise ValueError(f"MS_MIGRATE_MODE is auto, graph or pynative, not {chosen}")
+    if chosen == "graph":
+        mindspore.set_context(mode=mindspore.GRAPH_MODE)
+    return chosen
+
+
+_MODE = _chosen_mode()
+
+
 # Steps built so far, the latest last: what stood around the forward function, and the step.
 _steps: list[object] = []
 
 
 _MOST_STEPS = 8
-
-
-_UNBOUND = types.CellType()
 
 
 # Of a forward function: how often its step was built since one could last be used again.
@@ -1526,16 +1555,23 @@ _built: dict[object, int] = {}
 _MOST_IN_A_ROW = 4
 
 
+_left_to_python: set[object] = set()  # forward functions that are not compiled
+
+
+_announced: list[bool] = []  # whether the first step of the program is compiled
+
+
 _looked_at: set[object] = set()  # forward functions whose first gradients were checked
 
 
 def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
-    """mindspore.value_and_grad of a training step, compiled in Graph mode.
+    """mindspore.value_and_grad of a training step, compiled unless MS_MIGRATE_MODE is pynative.
 
     Defined anew every epoch, the step still compiles once: it is built again only when a value
-    that Graph mode takes for a constant is another one. Optimizers compile themselves in both
-    modes, and would take gradients in a plain tuple for constants: hence mutable. Weights may be a
-    function that lists them, where an optimizer is made or gets parameters later.
+    that a graph takes for a constant is another one. A step that does not compile is run by Python,
+    with a warning. Optimizers compile themselves, and would take gradients in a plain tuple for
+    constants: hence mutable. Weights may be a function that lists them, where an optimizer is made
+    or gets parameters later.
     """
     if callable(weights):
         return _with_current(fn, grad_position, weights, has_aux)
@@ -1543,7 +1579,10 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     fn = fn if precision is None else fn.__wrapped__  # compiled, it is marked instead
 
     def built(whole):
+        mode = mindspore.get_context("mode")
+        mindspore.set_context(mode=mindspore.GRAPH_MODE)  # in PyNative mode it gives another form
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
+        mindspore.set_context(mode=mode)
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
     def note(missing, inputs, gradients, around):
@@ -1567,22 +1606,17 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 values, gradients = step(*inputs)
                 note(missing, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
-        _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
-        if _built[fn.__code__] > _MOST_IN_A_ROW:
-            return uncompiled("a value that it takes for a constant changes every time")(*inputs)
-        cells = [value for value in around.values() if isinstance(value, nn.Cell)]
-        reason = next(filter(None, map(python_only, cells)), "")
+        reason = _python_alone(fn, around)
         if reason:
             return uncompiled(reason)(*inputs)
-        if _draws(fn, around):
-            return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
         untrained = [p for p in _parameters_of(around) if not p.requires_grad]
         before = [(parameter, parameter.copy()) for parameter in untrained]
 
-        def again():
+        def again(reason):
             for parameter, value in before:
                 ops.assign(parameter, value)
+            return uncompiled(reason)(*inputs)
 
         # Whole or not at all: what a graph leaves to Python, dict.pop for one, has no gradient.
         step = built(whole=True)
@@ -1590,18 +1624,17 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
             values, gradients = step(*inputs)
             if has_aux and not all(isinstance(value, mindspore.Tensor) for value in values):
                 # A whole graph gives no dict back; another one must find the same gradients.
-                again()
+                for parameter, value in before:
+                    ops.assign(parameter, value)
                 loss, whole, step = values[0], gradients, built(whole=False)
                 values, gradients = step(*inputs)
                 if _are_lost(whole, gradients, bool(loss == values[0])):
-                    again()
-                    return uncompiled("what it gives beside the loss costs gradients")(*inputs)
+                    return again("what it gives beside the loss costs gradients")
         except Exception as error:
             return uncompiled(error)(*inputs)
         if _are_zero(gradients):
             # The compiler loses them where, say, construct() gives self another tensor.
-            again()
-            return uncompiled("its first gradients are all zero")(*inputs)
+            return again("its first gradients are all zero")
         _steps.append((around, step, {}))
         note(_steps[-1][2], inputs, gradients, around)
         del _steps[:-_MOST_STEPS]
@@ -1639,12 +1672,12 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
             RuntimeWarning,
             stacklevel=3,
         )
+        _left_to_python.add(fn.__code__)
         mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
         return eager
 
     def step_in_mode(*inputs):
-        graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
-        run = compiled if graph else eager
+        run = compiled if _compiles(fn) else eager
         averaging = averaging_of(weights or ())
         if not averaging:
             return run(*inputs)
@@ -1659,6 +1692,30 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values, mindspore.mutable(tuple(averaged(weights, gradients)))
 
     return step_in_mode
+
+
+def _compiles(fn):
+    """Whether the step of a forward function is compiled; the first step of a program says so."""
+    graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
+    recorded = _pynative_executor.grad_flag()  # a graph has no place in the record of operators
+    compiles = graph or not (_MODE == "pynative" or recorded or fn.__code__ in _left_to_python)
+    if not _announced:
+        _announced.append(compiles)
+        how = "is compiled" if compiles else "runs in PyNative mode"
+        print(f"The training step {how}; MS_MIGRATE_MODE=auto|graph|pynative.", file=sys.stderr)
+    return compiles
+
+
+def _python_alone(fn, around):
+    """Why a step is not compiled at all, or no longer; empty where it may be."""
+    _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
+    if _built[fn.__code__] > _MOST_IN_A_ROW:
+        return "a value that it takes for a constant changes every time"
+    cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+    reason = next(filter(None, map(python_only, cells)), "")
+    if not reason and _draws(fn, around):
+        return "it would draw Python's or numpy's random numbers once"
+    return reason
 
 
 def _with_current(fn, grad_position, weights, has_aux):
@@ -1737,100 +1794,9 @@ def _look_for_gradients(gradients):
         )
 
 
-def _surroundings(function):
-    """What Graph mode takes for constants: values a function reads from outside, the attributes it
-    and the functions and methods it calls read of them, and the settings of Cells.
-    """
-    around, words, functions = {}, set(), [function]
-    for called in functions:  # grows on the way
-        code, known = called.__code__, called.__globals__
-        for name, cell in zip(code.co_freevars, called.__closure__ or (), strict=True):
-            if cell != _UNBOUND:  # a variable that no branch has bound yet
-                around.setdefault(name, cell.cell_contents)
-        around |= {n: known[n] for n in code.co_names if n in known and n not in around}
-        words |= set(code.co_names)
-        owners = [type(value) for value in around.values() if not isinstance(value, nn.Cell)]
-        found = [around.get(n) for n in code.co_names]
-        found += [vars(owner).get(n) for owner in owners for n in code.co_names]
-        functions += [
-            one
-            for one in found
-            if isinstance(one, types.FunctionType)
-            and not (one.__module__ or "mindspore").startswith("mindspore")
-            and not of_helpers(one)
-            and one not in functions
-        ]
-    pending = list(around.items())
-    while pending:
-        name, value = pending.pop()
-        if isinstance(value, nn.Cell):
-            around[f"{name}.settings"] = Settings(value)
-        elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
-            attributes = getattr(value, "__dict__", {})
-            for word in sorted(words):
-                if word in attributes and f"{name}.{word}".count(".") < 4:
-                    around[f"{name}.{word}"] = attributes[word]
-                    pending.append((f"{name}.{word}", attributes[word]))
-    return around
-
-
 def _differentiates(function):
     """The step itself takes gradients: a gradient penalty."""
-    functions = [v for v in _surroundings(function).values() if isinstance(v, types.FunctionType)]
-    names = [name for one in (function, *functions) for name in one.__code__.co_names]
-    return any(name in ("with_gradients", "grad", "value_and_grad") for name in names)
-
-
-def _draws(function, around):
-    """Random numbers that a compiled step would take for constants."""
-    functions = [function, *around.values()]
-    for cell in [value for value in around.values() if isinstance(value, nn.Cell)]:
-        functions += [type(part).construct for _, part in cell.cells_and_names()]
-    for called in functions:
-        if isinstance(called, types.FunctionType):
-            names = called.__code__.co_names
-            for name in names:
-                module = getattr(called.__globals__.get(name), "__name__", "")
-                if module in ("random", "numpy.random") or (
-                    module == "numpy" and "random" in names
-                ):
-                    return True
     return False
-
-
-def _same(known, around):
-    """Plain values must be equal, all others the same objects."""
-    if known.keys() != around.keys():
-        return False
-    for name, old in known.items():
-        new = around[name]
-        if isinstance(old, (bool, int, float, str, bytes)):
-            if type(old) is not type(new) or old != new:
-                return False
-        elif isinstance(old, Settings):
-            if type(new) is not Settings or not old.same(new):
-                return False
-        elif isinstance(old, (tuple, list)) and type(old) is type(new):
-            if len(old) != len(new) or any(
-                a is not b and not (isinstance(a, (bool, int, float, str)) and a == b)
-                for a, b in zip(old, new, strict=True)
-            ):
-                return False
-        elif old is not new:
-            return False
-    return True
-
-
-def _name_apart(around):
-    """Two Cells in one graph may not have parameters of the same name: prefix the Cell's name."""
-    names = {}
-    for path, cell in around.items():
-        if not isinstance(cell, nn.Cell):
-            continue
-        parameters = list(cell.get_parameters())
-        if any(names.get(p.name, p) is not p for p in parameters):
-            cell.update_parameters_name(path.rpartition(".")[2] + ".")
-        names |= {p.name: p for p in parameters}
 
 
 def update(optimizer, gradients):
@@ -2045,11 +2011,12 @@ def unreached(function, inputs, weights, gradients, untrained):
     if not any(zero):
         return zero
     before = [(parameter, parameter.copy()) for parameter in untrained]
+    mode = mindspore.get_context("mode")
     mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
     try:
         _, found = recorded_gradients(function, inputs, weights)
     finally:
-        mindspore.set_context(mode=mindspore.GRAPH_MODE)
+        mindspore.set_context(mode=mode)
         for parameter, value in before:
             ops.assign(parameter, value)
     return [is_zero and one is None for is_zero, one in zip(zero, found, strict=True)]
@@ -2104,101 +2071,20 @@ def _values_except(optimizer, chosen):
     return [(row[place], row[place].copy()) for row in rows for place in others]
 
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
-
-
-# MindSpore's own records of a Cell, which change from call to call.
-_RECORDS = frozenset(vars(nn.Cell())) | {"current_phase", "sequence_modified", "_func_graph_flags"}
-
-
-_LIBRARIES = ("mindspore", "numpy", "builtins")
-
-
-_globals_read: dict[type, list[object]] = {}  # of each class of Cells
-
-
 class Settings:
-    """What a graph of a Cell was built with: plain values, and the objects that it consists of."""
+    """What a graph of a Cell was built with: its parts and Parameters, their mode, and the settings
+    that the program may change.
+    """
 
     def __init__(self, cell):
         self.values = []
-        for name, part in cell.cells_and_names():
-            self.values += [name, type(part), part.training, _hooks(part), *part._params.values()]
-            for key, value in vars(part).items():
-                if key not in _RECORDS and not key.startswith("__"):
-                    self.values.append(key)
-                    _collect(value, self.values, 3)
-            for values, key in _globals_of(type(part)):
-                _collect(values.get(key), self.values, 2)
+        for _, part in cell.cells_and_names():
+            self.values += [part, part.training, *part.get_parameters(expand=False)]
 
     def same(self, other):
-        return len(self.values) == len(other.values) and all(
-            map(_same_setting, self.values, other.values)
-        )
-
-
-def _same_setting(old, new):
-    """Plain values are equal, others the same object."""
-    if old is new:
-        return True
-    return type(old) is type(new) and isinstance(old, _PLAIN) and old == new
-
-
-def _collect(value, found, depth):
-    """The value with what is in it: items, and the attributes of a plain object."""
-    if isinstance(value, _PLAIN):
-        found.append(value)
-    elif isinstance(value, (list, tuple, set, frozenset)) and depth:
-        found.append(len(value))
-        for item in value:
-            _collect(item, found, depth - 1)
-    elif isinstance(value, dict) and depth:
-        found.append(len(value))
-        for key, item in value.items():
-            found.append(key)
-            _collect(item, found, depth - 1)
-    elif not isinstance(value, (Tensor, nn.Cell, type, types.FunctionType, types.ModuleType)):
-        attributes = getattr(value, "__dict__", None)
-        own = attributes and depth and not type(value).__module__.startswith(_LIBRARIES)
-        found.append(value)
-        for name, item in attributes.items() if own else ():
-            found.append(name)
-            _collect(item, found, depth - 1)
-    else:
-        found.append(value)
-
-
-def _hooks(cell):
-    """How many hooks a Cell has."""
-    kinds = ("forward_hook", "forward_pre_hook", "backward_hook", "backward_pre_hook")
-    return sum(len(getattr(cell, f"_lazy_{kind}", None) or ()) for kind in kinds)
-
-
-def _globals_of(cls):
-    """(namespace, name) of the globals that the methods of a class and the functions they call may
-    read.
-    """
-    if cls not in _globals_read:
-        found, functions = {}, []
-        for base in cls.__mro__:
-            if not base.__module__.startswith(_LIBRARIES):
-                functions += [f for f in vars(base).values() if isinstance(f, types.FunctionType)]
-        for function in functions:  # grows on the way
-            for name in function.__code__.co_names:
-                value = function.__globals__.get(name)
-                if isinstance(value, types.FunctionType) and value not in functions:
-                    if not (value.__module__ or "mindspore").startswith(_LIBRARIES):
-                        functions.append(value)
-                elif isinstance(value, types.ModuleType):
-                    if not value.__name__.startswith(_LIBRARIES):
-                        names = function.__code__.co_names
-                        read = [n for n in names if isinstance(vars(value).get(n), _PLAIN)]
-                        found.update(((value.__name__, n), (vars(value), n)) for n in read)
-                elif name in function.__globals__ and not callable(value):
-                    key = function.__module__, name
-                    found[key] = function.__globals__, name
-        _globals_read[cls] = list(found.values())
-    return _globals_read[cls]
+        pairs = zip(self.values, other.values)  # noqa: B905
+        same = len(self.values) == len(other.values)
+        return same and all(old is new for old, new in pairs)
 
 
 def python_only(cell):
@@ -2209,8 +2095,6 @@ def python_only(cell):
         reason = getattr(type(part), "not_compiled", "")
         if reason:
             return f"{type(part).__name__}: {reason}"
-        if _hooks(part):
-            return f"{type(part).__name__} has hooks, whose effects a graph loses"
     return ""
 
 

@@ -19,6 +19,8 @@ from migrate import onednn
 CHECKOUT = Path(__file__).resolve().parent.parent
 # Convolutions are forty times slower on some processors; measured once, then cached.
 os.environ.update(onednn.settings(os.environ))
+# Ported programs compile their steps by default; tests say where they want Graph mode.
+os.environ.setdefault("MS_MIGRATE_MODE", "pynative")
 
 # The answer is on disk before the interpreter winds down, and os._exit skips the winding down:
 # mindspore prints there and now and then crashes there, neither of which concerns a test.

@@ -22,7 +22,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("script", metavar="SCRIPT", type=Path)
     parser.add_argument("--device_target", choices=("CPU", "GPU", "Ascend"), default=None)
-    parser.add_argument("--mode", choices=("pynative", "graph"), default="pynative")
+    parser.add_argument(
+        "--mode",
+        choices=("auto", "graph", "pynative"),
+        default=os.environ.get("MS_MIGRATE_MODE") or "auto",
+        help="compile training steps where they compile (default), the whole program, or nothing",
+    )
     parser.add_argument(
         "--jit_level", choices=("O0", "O1", "O2"), default=None, help="O1: with graph-kernel fusion"
     )
@@ -76,6 +81,7 @@ def use_fast_convolutions(device: str | None) -> None:
 def configure(options: argparse.Namespace) -> None:
     """Everything that must be settled before the script's first operator."""
     use_fast_convolutions(options.device_target)
+    os.environ["MS_MIGRATE_MODE"] = options.mode
     if options.amp_level is not None:
         os.environ["MS_MIGRATE_AMP_LEVEL"] = options.amp_level
     if options.loss_scale is not None:

@@ -39,6 +39,7 @@ def serve(mode: str, seconds: float) -> None:
             ensure_torchvision()
         torch.set_num_threads(1)
     else:
+        os.environ.setdefault("MS_MIGRATE_MODE", "pynative")
         import mindspore
 
         if mode == "graph":

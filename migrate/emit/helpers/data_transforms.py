@@ -18,7 +18,6 @@ class Compose:
         self.transforms = [
             ToTensor() if type(one) is vision.ToTensor else one for one in transforms
         ]
-        arrays = (vision.ToTensor, PILToTensor, ToDtype)
         on_arrays = (vision.Normalize, vision.RandomErasing, vision.Erase)
         layout_changed = False
         for one in self.transforms:
@@ -28,7 +27,9 @@ class Compose:
                     f"{type(one).__name__} takes images, but comes after ToTensor: "
                     "it would mistake channels for rows. Move ToTensor behind it."
                 )
-            layout_changed = layout_changed or isinstance(one, arrays)
+            layout_changed = layout_changed or isinstance(
+                one, (vision.ToTensor, PILToTensor, ToDtype)
+            )
 
     def __call__(self, img):
         for transform in self.transforms:

@@ -2,8 +2,9 @@
 
 
 def uses(name):
-    """Whether the program uses a piece, or names an attribute or a function so. It is answered when
-    a helper module is written, and what nobody needs is left out; all the pieces together say yes.
+    """Whether the program uses a piece, names an attribute, a function or a module so, or has what
+    a text of several words says. It is answered when a helper module is written, and what nobody
+    needs is left out; all the pieces together say yes.
     """
     return True
 

@@ -1,7 +1,9 @@
-"""mindspore.value_and_grad for a training step: compiled once in Graph mode, and updates that
-leave frozen parameters alone.
+"""mindspore.value_and_grad for a training step: compiled once where MindSpore can, and updates
+that leave frozen parameters alone.
 """
 
+import os
+import sys
 import types
 import warnings
 
@@ -9,7 +11,13 @@ import mindspore
 from mindspore import nn, ops
 from mindspore.common.recompute import _pynative_executor
 
-from migrate.emit.helpers.helper_origin import of_helpers, uses
+from migrate.emit.helpers.helper_origin import uses
+from migrate.emit.helpers.train_constants import (
+    _draws,
+    _name_apart,
+    _same,
+    _surroundings,
+)
 from migrate.emit.helpers.train_reach import (
     apply_to_reached,
     mark_missing,
@@ -17,25 +25,39 @@ from migrate.emit.helpers.train_reach import (
     unreached,
     with_zeros,
 )
-from migrate.emit.helpers.train_settings import Settings, python_only
+from migrate.emit.helpers.train_settings import python_only
 
+
+def _chosen_mode():
+    """MS_MIGRATE_MODE: auto compiles training steps, graph the whole program, pynative nothing."""
+    chosen = os.environ.get("MS_MIGRATE_MODE") or "auto"
+    if chosen not in ("auto", "graph", "pynative"):
+        raise ValueError(f"MS_MIGRATE_MODE is auto, graph or pynative, not {chosen}")
+    if chosen == "graph":
+        mindspore.set_context(mode=mindspore.GRAPH_MODE)
+    return chosen
+
+
+_MODE = _chosen_mode()
 # Steps built so far, the latest last: what stood around the forward function, and the step.
 _steps: list[object] = []
 _MOST_STEPS = 8
-_UNBOUND = types.CellType()
 # Of a forward function: how often its step was built since one could last be used again.
 _built: dict[object, int] = {}
 _MOST_IN_A_ROW = 4
+_left_to_python: set[object] = set()  # forward functions that are not compiled
+_announced: list[bool] = []  # whether the first step of the program is compiled
 _looked_at: set[object] = set()  # forward functions whose first gradients were checked
 
 
 def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
-    """mindspore.value_and_grad of a training step, compiled in Graph mode.
+    """mindspore.value_and_grad of a training step, compiled unless MS_MIGRATE_MODE is pynative.
 
     Defined anew every epoch, the step still compiles once: it is built again only when a value
-    that Graph mode takes for a constant is another one. Optimizers compile themselves in both
-    modes, and would take gradients in a plain tuple for constants: hence mutable. Weights may be a
-    function that lists them, where an optimizer is made or gets parameters later.
+    that a graph takes for a constant is another one. A step that does not compile is run by Python,
+    with a warning. Optimizers compile themselves, and would take gradients in a plain tuple for
+    constants: hence mutable. Weights may be a function that lists them, where an optimizer is made
+    or gets parameters later.
     """
     if callable(weights):
         return _with_current(fn, grad_position, weights, has_aux)
@@ -43,7 +65,10 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     fn = fn if precision is None else fn.__wrapped__  # compiled, it is marked instead
 
     def built(whole):
+        mode = mindspore.get_context("mode")
+        mindspore.set_context(mode=mindspore.GRAPH_MODE)  # in PyNative mode it gives another form
         step = mindspore.value_and_grad(fn, grad_position, weights, has_aux)
+        mindspore.set_context(mode=mode)
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
     def note(missing, inputs, gradients, around):
@@ -67,22 +92,17 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 values, gradients = step(*inputs)
                 note(missing, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
-        _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
-        if _built[fn.__code__] > _MOST_IN_A_ROW:
-            return uncompiled("a value that it takes for a constant changes every time")(*inputs)
-        cells = [value for value in around.values() if isinstance(value, nn.Cell)]
-        reason = next(filter(None, map(python_only, cells)), "")
+        reason = _python_alone(fn, around)
         if reason:
             return uncompiled(reason)(*inputs)
-        if _draws(fn, around):
-            return uncompiled("it would draw Python's or numpy's random numbers once")(*inputs)
         _name_apart(around)
         untrained = [p for p in _parameters_of(around) if not p.requires_grad]
         before = [(parameter, parameter.copy()) for parameter in untrained]
 
-        def again():
+        def again(reason):
             for parameter, value in before:
                 ops.assign(parameter, value)
+            return uncompiled(reason)(*inputs)
 
         # Whole or not at all: what a graph leaves to Python, dict.pop for one, has no gradient.
         step = built(whole=True)
@@ -90,18 +110,17 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
             values, gradients = step(*inputs)
             if has_aux and not all(isinstance(value, mindspore.Tensor) for value in values):
                 # A whole graph gives no dict back; another one must find the same gradients.
-                again()
+                for parameter, value in before:
+                    ops.assign(parameter, value)
                 loss, whole, step = values[0], gradients, built(whole=False)
                 values, gradients = step(*inputs)
                 if _are_lost(whole, gradients, bool(loss == values[0])):
-                    again()
-                    return uncompiled("what it gives beside the loss costs gradients")(*inputs)
+                    return again("what it gives beside the loss costs gradients")
         except Exception as error:
             return uncompiled(error)(*inputs)
         if _are_zero(gradients):
             # The compiler loses them where, say, construct() gives self another tensor.
-            again()
-            return uncompiled("its first gradients are all zero")(*inputs)
+            return again("its first gradients are all zero")
         _steps.append((around, step, {}))
         note(_steps[-1][2], inputs, gradients, around)
         del _steps[:-_MOST_STEPS]
@@ -139,12 +158,12 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
             RuntimeWarning,
             stacklevel=3,
         )
+        _left_to_python.add(fn.__code__)
         mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
         return eager
 
     def step_in_mode(*inputs):
-        graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
-        run = compiled if graph else eager
+        run = compiled if _compiles(fn) else eager
         averaging = averaging_of(weights or ()) if uses("DistributedDataParallel") else None
         if not averaging:
             return run(*inputs)
@@ -159,6 +178,30 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values, mindspore.mutable(tuple(averaged(weights, gradients)))
 
     return step_in_mode
+
+
+def _compiles(fn):
+    """Whether the step of a forward function is compiled; the first step of a program says so."""
+    graph = mindspore.get_context("mode") == mindspore.GRAPH_MODE
+    recorded = _pynative_executor.grad_flag()  # a graph has no place in the record of operators
+    compiles = graph or not (_MODE == "pynative" or recorded or fn.__code__ in _left_to_python)
+    if not _announced:
+        _announced.append(compiles)
+        how = "is compiled" if compiles else "runs in PyNative mode"
+        print(f"The training step {how}; MS_MIGRATE_MODE=auto|graph|pynative.", file=sys.stderr)
+    return compiles
+
+
+def _python_alone(fn, around):
+    """Why a step is not compiled at all, or no longer; empty where it may be."""
+    _built[fn.__code__] = _built.get(fn.__code__, 0) + 1
+    if _built[fn.__code__] > _MOST_IN_A_ROW:
+        return "a value that it takes for a constant changes every time"
+    cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+    reason = next(filter(None, map(python_only, cells)), "")
+    if not reason and uses("random") and _draws(fn, around):
+        return "it would draw Python's or numpy's random numbers once"
+    return reason
 
 
 def _with_current(fn, grad_position, weights, has_aux):
@@ -237,100 +280,13 @@ def _look_for_gradients(gradients):
         )
 
 
-def _surroundings(function):
-    """What Graph mode takes for constants: values a function reads from outside, the attributes it
-    and the functions and methods it calls read of them, and the settings of Cells.
-    """
-    around, words, functions = {}, set(), [function]
-    for called in functions:  # grows on the way
-        code, known = called.__code__, called.__globals__
-        for name, cell in zip(code.co_freevars, called.__closure__ or (), strict=True):
-            if cell != _UNBOUND:  # a variable that no branch has bound yet
-                around.setdefault(name, cell.cell_contents)
-        around |= {n: known[n] for n in code.co_names if n in known and n not in around}
-        words |= set(code.co_names)
-        owners = [type(value) for value in around.values() if not isinstance(value, nn.Cell)]
-        found = [around.get(n) for n in code.co_names]
-        found += [vars(owner).get(n) for owner in owners for n in code.co_names]
-        functions += [
-            one
-            for one in found
-            if isinstance(one, types.FunctionType)
-            and not (one.__module__ or "mindspore").startswith("mindspore")
-            and not of_helpers(one)
-            and one not in functions
-        ]
-    pending = list(around.items())
-    while pending:
-        name, value = pending.pop()
-        if isinstance(value, nn.Cell):
-            around[f"{name}.settings"] = Settings(value)
-        elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
-            attributes = getattr(value, "__dict__", {})
-            for word in sorted(words):
-                if word in attributes and f"{name}.{word}".count(".") < 4:
-                    around[f"{name}.{word}"] = attributes[word]
-                    pending.append((f"{name}.{word}", attributes[word]))
-    return around
-
-
 def _differentiates(function):
     """The step itself takes gradients: a gradient penalty."""
+    if not (uses("with_gradients") or uses("grad") or uses("several training steps")):
+        return False
     functions = [v for v in _surroundings(function).values() if isinstance(v, types.FunctionType)]
     names = [name for one in (function, *functions) for name in one.__code__.co_names]
     return any(name in ("with_gradients", "grad", "value_and_grad") for name in names)
-
-
-def _draws(function, around):
-    """Random numbers that a compiled step would take for constants."""
-    functions = [function, *around.values()]
-    for cell in [value for value in around.values() if isinstance(value, nn.Cell)]:
-        functions += [type(part).construct for _, part in cell.cells_and_names()]
-    for called in functions:
-        if isinstance(called, types.FunctionType):
-            names = called.__code__.co_names
-            for name in names:
-                module = getattr(called.__globals__.get(name), "__name__", "")
-                if module in ("random", "numpy.random") or (
-                    module == "numpy" and "random" in names
-                ):
-                    return True
-    return False
-
-
-def _same(known, around):
-    """Plain values must be equal, all others the same objects."""
-    if known.keys() != around.keys():
-        return False
-    for name, old in known.items():
-        new = around[name]
-        if isinstance(old, (bool, int, float, str, bytes)):
-            if type(old) is not type(new) or old != new:
-                return False
-        elif isinstance(old, Settings):
-            if type(new) is not Settings or not old.same(new):
-                return False
-        elif isinstance(old, (tuple, list)) and type(old) is type(new):
-            if len(old) != len(new) or any(
-                a is not b and not (isinstance(a, (bool, int, float, str)) and a == b)
-                for a, b in zip(old, new, strict=True)
-            ):
-                return False
-        elif old is not new:
-            return False
-    return True
-
-
-def _name_apart(around):
-    """Two Cells in one graph may not have parameters of the same name: prefix the Cell's name."""
-    names = {}
-    for path, cell in around.items():
-        if not isinstance(cell, nn.Cell):
-            continue
-        parameters = list(cell.get_parameters())
-        if any(names.get(p.name, p) is not p for p in parameters):
-            cell.update_parameters_name(path.rpartition(".")[2] + ".")
-        names |= {p.name: p for p in parameters}
 
 
 def update(optimizer, gradients):

@@ -5,7 +5,7 @@ from mindspore import Tensor, ops
 from mindspore._c_expression import run_backward
 from mindspore.common.recompute import _pynative_executor
 
-from migrate.emit.helpers.train_gradient import _draws, _same, _surroundings
+from migrate.emit.helpers.train_constants import _draws, _same, _surroundings
 
 # Functions compiled so far, the latest last: what stood around each, and its compiled form.
 _compiled: list[object] = []

@@ -48,11 +48,12 @@ def unreached(function, inputs, weights, gradients, untrained):
     if not any(zero):
         return zero
     before = [(parameter, parameter.copy()) for parameter in untrained]
+    mode = mindspore.get_context("mode")
     mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
     try:
         _, found = recorded_gradients(function, inputs, weights)
     finally:
-        mindspore.set_context(mode=mindspore.GRAPH_MODE)
+        mindspore.set_context(mode=mode)
         for parameter, value in before:
             ops.assign(parameter, value)
     return [is_zero and one is None for is_zero, one in zip(zero, found, strict=True)]

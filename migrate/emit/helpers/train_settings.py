@@ -7,6 +7,8 @@ import weakref
 import mindspore
 from mindspore import Tensor, nn
 
+from migrate.emit.helpers.helper_origin import uses
+
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 # MindSpore's own records of a Cell, which change from call to call.
 _RECORDS = frozenset(vars(nn.Cell())) | {"current_phase", "sequence_modified", "_func_graph_flags"}
@@ -19,23 +21,29 @@ _graphs: weakref.WeakKeyDictionary[nn.Cell, list[object]] = weakref.WeakKeyDicti
 
 
 class Settings:
-    """What a graph of a Cell was built with: plain values, and the objects that it consists of."""
+    """What a graph of a Cell was built with: its parts and Parameters, their mode, and the settings
+    that the program may change.
+    """
 
     def __init__(self, cell):
         self.values = []
-        for name, part in cell.cells_and_names():
-            self.values += [name, type(part), part.training, _hooks(part), *part._params.values()]
-            for key, value in vars(part).items():
-                if key not in _RECORDS and not key.startswith("__"):
-                    self.values.append(key)
-                    _collect(value, self.values, 3)
-            for values, key in _globals_of(type(part)):
-                _collect(values.get(key), self.values, 2)
+        for _, part in cell.cells_and_names():
+            self.values += [part, part.training, *part.get_parameters(expand=False)]
+            if uses("settings that change"):
+                self.values.append(_hooks(part))
+                for key, value in vars(part).items():
+                    if key not in _RECORDS and not key.startswith("__"):
+                        self.values.append(key)
+                        _collect(value, self.values, 3)
+                for values, key in _globals_of(type(part)):
+                    _collect(values.get(key), self.values, 2)
 
     def same(self, other):
-        return len(self.values) == len(other.values) and all(
-            map(_same_setting, self.values, other.values)
-        )
+        pairs = zip(self.values, other.values)  # noqa: B905
+        same = len(self.values) == len(other.values)
+        if not uses("settings that change"):
+            return same and all(old is new for old, new in pairs)
+        return same and all(_same_setting(old, new) for old, new in pairs)
 
 
 def _same_setting(old, new):
@@ -124,7 +132,7 @@ def python_only(cell):
         reason = getattr(type(part), "not_compiled", "")
         if reason:
             return f"{type(part).__name__}: {reason}"
-        if _hooks(part):
+        if uses("settings that change") and _hooks(part):
             return f"{type(part).__name__} has hooks, whose effects a graph loses"
     return ""
 

@@ -16,6 +16,7 @@ from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 _ASKS = ("isinstance", "issubclass")
 _SETS = ("setattr", "__setattr__")
 _OPEN = (*_SETS, "getattr", "vars", "globals", "locals", "eval", "exec", "methodcaller")
+_WRITES = (*_SETS, "globals", "eval", "exec")
 
 
 @dataclass(slots=True)
@@ -29,6 +30,7 @@ class Callers:
     words: Counter[str] = field(default_factory=Counter)  # attributes and strings that name one
     defined: set[str] = field(default_factory=set)  # functions, methods and classes
     is_open: bool = False  # sets attributes, or looks names up, in ways that are not seen here
+    sets_any: bool = False  # sets attributes in such ways
 
     def add(self, other: Callers) -> None:
         for name, calls in other.calls.items():
@@ -39,6 +41,7 @@ class Callers:
         self.words += other.words
         self.defined |= other.defined
         self.is_open = self.is_open or other.is_open
+        self.sets_any = self.sets_any or other.sets_any
 
 
 def in_ported(texts: Iterable[str]) -> Callers | None:
@@ -111,6 +114,7 @@ class _Walk(ast.NodeVisitor):
             self.found.stored[str(name.value)] += 1
         elif called in _OPEN and not isinstance(name, ast.Constant) and not of_module:
             self.found.is_open = True
+            self.found.sets_any = self.found.sets_any or called in _WRITES
 
     def _ask(self, kinds: ast.expr) -> None:
         for kind in kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]:
@@ -135,6 +139,9 @@ class _Walk(ast.NodeVisitor):
         names = {(one.asname or one.name).partition(".")[0] for one in node.names}
         self._imported |= names
         self.found.defined |= names
+        module = getattr(node, "module", None) or ""
+        paths = [module, *(one.name for one in node.names)]
+        self.found.words.update({word for path in paths for word in path.split(".")})
 
     visit_ImportFrom = visit_Import
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 
@@ -115,10 +115,13 @@ class _Round:
                 self._derived[ast.unparse(base)].append(node)
         self._bases = set(self._derived)
         self._there = {*self._pieces, *outside.words, *outside.defined}
+        self._there |= _facts(outside, wanted)
+        into_layers = [p for p in self._pieces.values() if p.file.startswith(_LOOKS_INTO_LAYERS)]
         self._sealed = not outside.is_open and not any(
-            piece.file == "text_layers"
-            or (piece.file.startswith(_LOOKS_INTO_LAYERS) and _callers(piece.source).is_open)
-            for piece in self._pieces.values()
+            _callers(piece.source).sets_any for piece in into_layers
+        )
+        self._unseen = self._sealed and not any(
+            piece.file == "text_layers" or _callers(piece.source).is_open for piece in into_layers
         )
 
     def _alive(self, pieces: dict[str, Definition]) -> dict[str, Definition]:
@@ -153,7 +156,8 @@ class _Round:
         if isinstance(node, ast.ClassDef):
             constant = self._constant_attributes(node)
             own = _callers(piece.source).words
-            unread = {name for name in constant if self._callers.words[name] == own[name]}
+            if self._unseen:
+                unread = {name for name in constant if self._callers.words[name] == own[name]}
             methods = self._unnamed(node)
         cut = Cut(
             {**{name: known[name].value for name in free}, **fixed},
@@ -246,6 +250,17 @@ class _Round:
             inner = self._classes.get(name)
             found |= {name} if inner is None else self._library_bases(inner)
         return found
+
+
+def _facts(outside: Callers, wanted: Collection[str]) -> set[str]:
+    """What pieces ask of a program beside names: texts that are no identifiers."""
+    found: set[str] = set()
+    hooked = any("hook" in word for word in outside.words)
+    if outside.is_open or hooked or "watched_settings" in wanted:
+        found.add("settings that change")
+    if len(outside.calls.get("value_and_grad", ())) > 1:
+        found.add("several training steps")
+    return found
 
 
 def _says_default(call: ast.Call, known: Known) -> bool:

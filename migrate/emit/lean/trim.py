@@ -201,6 +201,8 @@ class _Calls(cst.CSTTransformer):
             return updated_node
         if args:
             args[-1] = args[-1].with_changes(comma=updated_node.args[-1].comma)
+            if "\n" not in cst.Module([]).code_for_node(updated_node.with_changes(args=args)):
+                args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         shorter = on_one_line(updated_node.with_changes(args=args))
         return shorter if isinstance(shorter, cst.Call) else updated_node.with_changes(args=args)
 

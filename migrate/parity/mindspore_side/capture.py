@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from collections.abc import Callable, Mapping
@@ -98,6 +99,7 @@ def _is_large(given: record.Tensors) -> bool:
 
 def prepare(device: str, mode: str, scratch: str = "") -> None:
     """Set the context; blocking launches make an operator's error appear where it happens."""
+    os.environ["MS_MIGRATE_MODE"] = mode  # what is asked for here, not what the helpers choose
     mindspore.set_context(mode=mindspore.GRAPH_MODE if mode == "graph" else mindspore.PYNATIVE_MODE)
     try:
         mindspore.set_device(device)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Evaluate:
-#   run_eval.sh [--device_target CPU|GPU|Ascend] [--mode pynative|graph] [...] [-- script options]
+#   run_eval.sh [--device_target CPU|GPU|Ascend] [--mode auto|graph|pynative] [...] [-- script options]
 # `--help` lists the options; PYTHON names the interpreter.
 set -euo pipefail
 

@@ -36,6 +36,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     if size == 1 or job["kind"] == "target":  # a program forms its group before any operator
         _initialize(mindspore, progress.folder)
     graph = job["mode"] == "graph"
+    os.environ["MS_MIGRATE_MODE"] = "graph" if graph else "pynative"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
     package = str(Path(mindspore.__file__).parent)
     markers = LineMarkers(UserFiles(job["roots"], (package,)))

@@ -1,0 +1,101 @@
+"""What a compiled training step takes for constants: it is built again when one of them is another
+one.
+"""
+
+import types
+
+from mindspore import nn
+
+from migrate.emit.helpers.helper_origin import of_helpers
+from migrate.emit.helpers.train_settings import Settings
+
+_UNBOUND = types.CellType()
+
+
+def _surroundings(function):
+    """What Graph mode takes for constants: values a function reads from outside, the attributes it
+    and the functions and methods it calls read of them, and the settings of Cells.
+    """
+    around, words, functions = {}, set(), [function]
+    for called in functions:  # grows on the way
+        code, known = called.__code__, called.__globals__
+        for name, cell in zip(code.co_freevars, called.__closure__ or (), strict=True):
+            if cell != _UNBOUND:  # a variable that no branch has bound yet
+                around.setdefault(name, cell.cell_contents)
+        around |= {n: known[n] for n in code.co_names if n in known and n not in around}
+        words |= set(code.co_names)
+        owners = [type(value) for value in around.values() if not isinstance(value, nn.Cell)]
+        found = [around.get(n) for n in code.co_names]
+        found += [vars(owner).get(n) for owner in owners for n in code.co_names]
+        functions += [
+            one
+            for one in found
+            if isinstance(one, types.FunctionType)
+            and not (one.__module__ or "mindspore").startswith("mindspore")
+            and not of_helpers(one)
+            and one not in functions
+        ]
+    pending = list(around.items())
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, nn.Cell):
+            around[f"{name}.settings"] = Settings(value)
+        elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
+            attributes = getattr(value, "__dict__", {})
+            for word in sorted(words):
+                if word in attributes and f"{name}.{word}".count(".") < 4:
+                    around[f"{name}.{word}"] = attributes[word]
+                    pending.append((f"{name}.{word}", attributes[word]))
+    return around
+
+
+def _draws(function, around):
+    """Random numbers that a compiled step would take for constants."""
+    functions = [function, *around.values()]
+    for cell in [value for value in around.values() if isinstance(value, nn.Cell)]:
+        functions += [type(part).construct for _, part in cell.cells_and_names()]
+    for called in functions:
+        if isinstance(called, types.FunctionType):
+            names = called.__code__.co_names
+            for name in names:
+                module = getattr(called.__globals__.get(name), "__name__", "")
+                if module in ("random", "numpy.random") or (
+                    module == "numpy" and "random" in names
+                ):
+                    return True
+    return False
+
+
+def _same(known, around):
+    """Plain values must be equal, all others the same objects."""
+    if known.keys() != around.keys():
+        return False
+    for name, old in known.items():
+        new = around[name]
+        if isinstance(old, (bool, int, float, str, bytes)):
+            if type(old) is not type(new) or old != new:
+                return False
+        elif isinstance(old, Settings):
+            if type(new) is not Settings or not old.same(new):
+                return False
+        elif isinstance(old, (tuple, list)) and type(old) is type(new):
+            if len(old) != len(new) or any(
+                a is not b and not (isinstance(a, (bool, int, float, str)) and a == b)
+                for a, b in zip(old, new, strict=True)
+            ):
+                return False
+        elif old is not new:
+            return False
+    return True
+
+
+def _name_apart(around):
+    """Two Cells in one graph may not have parameters of the same name: prefix the Cell's name."""
+    names = {}
+    for path, cell in around.items():
+        if not isinstance(cell, nn.Cell):
+            continue
+        parameters = list(cell.get_parameters())
+        if any(names.get(p.name, p) is not p for p in parameters):
+            cell.update_parameters_name(path.rpartition(".")[2] + ".")
+        names |= {p.name: p for p in parameters}
