@@ -33,13 +33,19 @@ def objection(entry: Entry, call: ast.Call, types: dict[ast.AST, Value]) -> tupl
         if not sure:
             return "MS310", "which of its forms this is depends on a type that is not known here"
         fitting = sure
+    reason = _first_refusal(fitting, call, words)
+    return ("MS306", reason) if reason else ("", "")
+
+
+def _first_refusal(fitting: list[Overload], call: ast.Call, words: dict[str, str]) -> str:
+    """Why none of the forms takes the arguments; empty if one does."""
     first = ""
     for form in fitting:
         reason = _refusal(form, call, words)
         if not reason or (form.helper and (form.mindspore or form.emit or form.rules)):
-            return "", ""  # a helper beside the direct form takes what that refuses
+            return ""  # a helper beside the direct form takes what that refuses
         first = first or reason
-    return "MS306", first
+    return first
 
 
 def _words(entry: Entry) -> dict[str, str]:

@@ -21,12 +21,9 @@ from migrate.resolve import FileResolution, Resolver
 from migrate.resolve.torch_reach import TorchReach
 from migrate.table import Table, TableError
 
-# Syntax trees hold no cycles, so the collector would walk them for nothing; what cycles there are
-# between scopes and functions is cleared now and then.
-_LINES_BETWEEN_COLLECTIONS = 100_000
 # What is known of modules grows with a tree; beyond this it is forgotten and learnt again, by lines
 # of whole trees. All processes together stay below it.
-_LINES_REMEMBERED = 140_000
+_LINES_REMEMBERED = 115_000
 # A second process costs a start-up of about 0.2 s; below this it does not pay.
 _WORTH_A_PROCESS = 1_500_000  # bytes
 _CHUNK = 12  # neighbouring files import the same modules, so they go to one process
@@ -40,18 +37,9 @@ class Analyser:
         self._options = options
         self._resolver = Resolver(project, table, _LINES_REMEMBERED // jobs)
         self._reach = TorchReach(project, table.packages)
-        self._since_collection = 0
 
     def report(self, source: SourceFile) -> FileReport:
         """Everything there is to say about one file; a file that cannot be used says why."""
-        report = self._report(source)
-        self._since_collection += report.lines
-        if self._since_collection >= _LINES_BETWEEN_COLLECTIONS:
-            self._since_collection = 0
-            gc.collect()
-        return report
-
-    def _report(self, source: SourceFile) -> FileReport:
         path = str(source.path)
         if not self._reach.concerns(source):
             return FileReport(path, torch=False)

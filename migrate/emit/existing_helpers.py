@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from migrate.project.text import ReadProblem, read_bytes
+from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.import_planner import HELPER_MODULE
 from migrate.table.helper_pieces import helper_index
-
-_IMPORTED_AS = re.compile(rf"\bimport {HELPER_MODULE} as (\w+)")
 
 
 class ExistingHelpers(NamedTuple):
@@ -32,16 +30,40 @@ def existing_helpers(module: Path, written: Collection[Path]) -> ExistingHelpers
     for path in sorted(module.parent.rglob("*.py")):
         if path != module and path not in written:
             text = _text(path)
-            aliases = _IMPORTED_AS.findall(text)
-            users += [text] if aliases else []
-            for alias in aliases:
-                used |= set(re.findall(rf"\b{alias}\.(\w+)", text))
+            names = _helpers_read(text)
+            users += [] if names is None else [text]
+            used |= names or set()
     index = helper_index()
     known = dict.fromkeys(sorted(name for name in used if name in index))
     unknown = used - set(known)
     pieces = _pieces(_text(module), unknown)
     own = {name: pieces[name] for name in sorted(unknown) if name in pieces}
     return ExistingHelpers(known, own, users)
+
+
+def _helpers_read(text: str) -> set[str] | None:
+    """The members that a file reads of the helper module; None if it does not import that. Of a
+    file that is no Python now, every word may be one.
+    """
+    if HELPER_MODULE not in text:
+        return None
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+    aliases = {
+        alias.asname
+        for node in nodes_of(tree, ast.Import, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname and alias.name.rpartition(".")[2] == HELPER_MODULE
+    }
+    if not aliases:
+        return None
+    return {
+        node.attr
+        for node in nodes_of(tree, ast.Attribute)
+        if isinstance(node.value, ast.Name) and node.value.id in aliases
+    }
 
 
 def _text(path: Path) -> str:

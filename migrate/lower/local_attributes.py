@@ -67,6 +67,13 @@ def _attributes(function: CompiledFunction, receiver: str) -> list[str]:
     return list(found)
 
 
+def _is_worth_a_local(attribute: str, statements: list[ast.stmt]) -> bool:
+    """Plain assignments, at least one of them of something that must be computed."""
+    if not all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) for s in statements):
+        return False
+    return not all(_is_done(s, attribute) or _keeps_number(s) for s in statements)
+
+
 def _is_fit(attribute: str, places: list[ast.Attribute], function: CompiledFunction) -> bool:
     if any(function.scope_of(place) is not function.node for place in places):
         return False
@@ -74,10 +81,7 @@ def _is_fit(attribute: str, places: list[ast.Attribute], function: CompiledFunct
     reads = [place for place in places if is_read(place)]
     if not reads or any(isinstance(place.ctx, ast.Del) for place in places):
         return False
-    statements = [function.statement_of(place) for place in stores]
-    if not all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) for s in statements):
-        return False
-    if all(_is_done(s, attribute) or _keeps_number(s) for s in statements):
+    if not _is_worth_a_local(attribute, [function.statement_of(place) for place in stores]):
         return False
     if any(_changes_in_place(place, function) for place in reads):
         return False

@@ -25,7 +25,10 @@ _ROUNDS = 2
 _MOST_IMPORTERS = 40  # a module that everybody imports: the first of them tell enough
 # Files looked at for their calls wait for their own turn; beyond so many lines they are let go, and
 # looked at anew.
-_LINES_WAITING = 40_000
+_LINES_WAITING = 30_000
+# What a look leaves behind in circles (functions inside of functions, and their frames) is cleared
+# now and then.
+_LINES_BETWEEN_COLLECTIONS = 80_000
 
 
 class Callers:
@@ -44,6 +47,7 @@ class Callers:
         self._recorded: Recorded = {}
         self._waiting: dict[str, Look] = {}
         self._lines = 0
+        self._looked_at = 0  # lines since the last collection
 
     @property
     def recorded(self) -> Recorded:
@@ -52,14 +56,16 @@ class Callers:
 
     def make_room(self) -> None:
         """Forget all modules if they have grown too heavy: no file may be in hand."""
-        if self._modules.weight <= self._limit:
-            return
-        for look in self._waiting.values():
-            look.scope.dismantle()
-        self._waiting.clear()
-        self._lines = 0
-        self._modules.dismantle()
-        gc.collect()
+        heavy = self._modules.weight > self._limit
+        if heavy:
+            for look in self._waiting.values():
+                look.scope.dismantle()
+            self._waiting.clear()
+            self._lines = 0
+            self._modules.dismantle()
+        if heavy or self._looked_at > _LINES_BETWEEN_COLLECTIONS:
+            self._looked_at = 0
+            gc.collect()
 
     def take(self, source: SourceFile, text: str) -> Look:
         """The first look at a file: one that waits here, or a new one."""
@@ -70,6 +76,7 @@ class Callers:
                 return look
             self._modules.let_go(source)
         look = self._look_at(source, text)
+        self._looked_at += look.scope.lines
         self._note(look)
         return look
 

@@ -74,17 +74,25 @@ class _Devices(cst.CSTTransformer):
         pairs = [(t, v) for t, v in _pairs(target, value) if _is_device(v.value)]
         if not pairs:
             return updated_node
-        rest = _without(assign, target, value, pairs)
+        return self._taken_apart(updated_node, pairs, _without(assign, target, value, pairs))
+
+    def _taken_apart(
+        self,
+        statement: cst.SimpleStatementLine,
+        pairs: list[tuple[cst.BaseElement, cst.BaseElement]],
+        rest: cst.Assign | None,
+    ) -> cst.FlattenSentinel[cst.SimpleStatementLine]:
+        """The devices that are read, each on a line, and the rest of the assignment."""
         read = [(t, v) for t, v in pairs if self._is_read(t.value.value)]  # type: ignore[attr-defined]
         lines = [
             cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(t.value)], v.value)])  # type: ignore[arg-type]
             for t, v in read
         ]
         if rest is None:
-            lines = lines or [updated_node.with_changes(body=[GONE])]
+            lines = lines or [statement.with_changes(body=[GONE])]
         else:
-            lines.append(updated_node.with_changes(body=[rest]))
-        lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
+            lines.append(statement.with_changes(body=[rest]))
+        lines[0] = lines[0].with_changes(leading_lines=statement.leading_lines)
         lines[1:] = [line.with_changes(leading_lines=[]) for line in lines[1:]]
         return cst.FlattenSentinel(lines)
 

@@ -31,7 +31,6 @@ _PURE = (
 )
 _REMOVABLE = (cst.Import, cst.ImportFrom, cst.Assign)
 _DEVICE = re.compile(r"""device_target|^["'](cuda|cpu|mps)|^\w+\.device\(""")
-_DEVICE_CALL = re.compile(r"\w+\.device\(")
 
 
 @declare(
@@ -109,9 +108,18 @@ def _bound(tree: ast.Module) -> set[str]:
     return names
 
 
+def _makes_device(function: cst.BaseExpression) -> bool:
+    """`torch.device` of `torch.device("cuda")`"""
+    return (
+        isinstance(function, cst.Attribute)
+        and function.attr.value == "device"
+        and isinstance(function.value, cst.Name)
+    )
+
+
 def _is_pure(value: cst.BaseExpression) -> bool:
     """Reading it has no effect; nor has naming a device."""
-    if isinstance(value, cst.Call) and _DEVICE_CALL.match(code(value)):
+    if isinstance(value, cst.Call) and _makes_device(value.func):
         return all(
             isinstance(argument.value, (*_PURE, cst.FormattedString)) for argument in value.args
         )

@@ -7,6 +7,7 @@ import importlib.util
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+TRAINING = ROOT / "tests" / "training" / "programs"
 # One module of each kind; the wide run (`python -m tests.metamorphic`) takes them all.
 SAMPLE = (
     "models/resnet.py",
@@ -21,6 +22,20 @@ SAMPLE = (
 )
 
 
+# Of torch itself: an averaged model, distributions, layers that are fused, packed sequences.
+TORCH_SAMPLE = (
+    "optim/swa_utils.py",
+    "distributions/multivariate_normal.py",
+    "nn/utils/fusion.py",
+    "nn/utils/rnn.py",
+)
+# Training loops in several styles: closures, two optimizers, gradients by hand, settings in dicts.
+TRAINING_SAMPLE = (
+    *("adversarial", "averaged", "by_hand"),
+    *("closures", "pair_of_optimizers", "settings"),
+)
+
+
 def package(name: str) -> Path:
     spec = importlib.util.find_spec(name)
     assert spec is not None and spec.origin is not None, f"{name} is not installed"
@@ -30,12 +45,16 @@ def package(name: str) -> Path:
 def sample() -> list[Path]:
     vision = package("torchvision")
     programs = sorted((ROOT / "reference_pt").glob("*.py"))
-    return [*(vision / name for name in SAMPLE), *programs]
+    training = [TRAINING / f"{name}.py" for name in TRAINING_SAMPLE]
+    torch = [package("torch") / name for name in TORCH_SAMPLE]
+    return [*(vision / name for name in SAMPLE), *torch, *programs, *training]
 
 
 def whole() -> list[Path]:
     vision = package("torchvision")
     folders = [vision / "models", vision / "ops", vision / "transforms"]
+    torch = package("torch")
+    folders += [torch / "distributions", torch / "nn" / "utils", torch / "optim", TRAINING]
     found = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
     return [path for path in found if "torch" in path.read_text(encoding="utf-8")]
 

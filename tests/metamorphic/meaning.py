@@ -70,8 +70,8 @@ def merged(meanings: Iterable[Meaning]) -> Meaning:
 
 
 def without_suffix(meaning: Meaning, suffix: str) -> Meaning:
-    """Names as they were before a renaming."""
-    pattern = re.compile(rf"(?<=\w){suffix}\b")
+    """Names as they were before a renaming, those made of them (`x_grads`) among them."""
+    pattern = re.compile(rf"(?<=\w){suffix}(?=\b|_)")
     return Meaning(tuple(pattern.sub("", part) for part in meaning.statements), meaning.findings)
 
 

@@ -50,6 +50,12 @@ def flattened_weights(tree: ast.Module, context: Context) -> set[ast.AST]:
     return found
 
 
+def _of_assignment(statement: ast.Assign, tree: ast.Module) -> str:
+    names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    changed = len(names) != len(statement.targets) or any(_is_changed(n, tree) for n in names)
+    return "unclear" if changed else "axes"
+
+
 def _use(node: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Module, context: Context) -> str:
     """How a weight is used: as a "whole", by its "axes", or "unclear"."""
     parent = parents.get(node)
@@ -68,9 +74,7 @@ def _use(node: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Module, conte
     if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare)):
         return "axes"
     if isinstance(parent, ast.Assign) and node is parent.value:
-        names = [target.id for target in parent.targets if isinstance(target, ast.Name)]
-        changed = len(names) != len(parent.targets) or any(_is_changed(n, tree) for n in names)
-        return "unclear" if changed else "axes"
+        return _of_assignment(parent, tree)
     kept = isinstance(parent, (ast.List, ast.Tuple, ast.Dict, ast.If, ast.BoolOp, ast.Delete))
     return "whole" if kept or is_store(node) else "unclear"
 
