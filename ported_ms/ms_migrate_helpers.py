@@ -12,13 +12,14 @@ import math
 import mindspore
 import numpy as np
 import os
+import random
 import sys
 import tempfile
 import types
 import warnings
 from PIL import Image
 from collections import OrderedDict
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from functools import partial
 from mindspore import Parameter, Tensor, communication, nn, ops
 from mindspore._c_expression import run_backward
@@ -1129,9 +1130,10 @@ def _rows(optimizer):
     for name, row in vars(optimizer).items():
         if name in _NO_MOMENTS or not isinstance(row, (tuple, list)):
             continue
-        if len(row) != len(optimizer.parameters) or any(row is other for other in found.values()):
+        if len(row) != len(optimizer.parameters) or not all(isinstance(p, Parameter) for p in row):
             continue
-        if row is not optimizer.parameters and all(isinstance(one, Parameter) for one in row):
+        # In Graph mode a Cell keeps copies of tuples: the Parameters in them are the same.
+        if all(row[0] is not other[0] for other in (optimizer.parameters, *found.values())):
             found[names.get(name, name)] = row
     return found
 
@@ -1370,23 +1372,6 @@ def _surroundings(function):
                     around[f"{name}.{word}"] = attributes[word]
                     pending.append((f"{name}.{word}", attributes[word]))
     return around
-
-
-def _draws(function, around):
-    """Random numbers that a compiled step would take for constants."""
-    functions = [function, *around.values()]
-    for cell in [value for value in around.values() if isinstance(value, nn.Cell)]:
-        functions += [type(part).construct for _, part in cell.cells_and_names()]
-    for called in functions:
-        if isinstance(called, types.FunctionType):
-            names = called.__code__.co_names
-            for name in names:
-                module = getattr(called.__globals__.get(name), "__name__", "")
-                if module in ("random", "numpy.random") or (
-                    module == "numpy" and "random" in names
-                ):
-                    return True
-    return False
 
 
 def _same(known, around):
@@ -1713,7 +1698,7 @@ def _python_alone(fn, around):
         return "a value that it takes for a constant changes every time"
     cells = [value for value in around.values() if isinstance(value, nn.Cell)]
     reason = next(filter(None, map(python_only, cells)), "")
-    if not reason and _draws(fn, around):
+    if not reason and changes_by_itself(fn, around):
         return "it would draw Python's or numpy's random numbers once"
     return reason
 
@@ -1804,6 +1789,75 @@ def update(optimizer, gradients):
     if hasattr(optimizer, "skips_missing"):  # it does so itself, and counts the steps
         return optimizer(gradients)
     return apply_to_reached(optimizer, gradients, optimizer)
+
+
+_DRAWING_MODULES = ("random", "numpy.random", "secrets")
+
+
+_DRAWING_KINDS = (np.random.Generator, np.random.RandomState, random.Random, Iterator)
+
+
+def changes_by_itself(function, around):
+    """Whether the step, or a function or Cell that it calls, uses such a source. `around`: what it
+    and the functions that it calls read.
+    """
+    if any(_is_source(value) for value in around.values()):
+        return True
+    functions = [function, *(v for v in around.values() if isinstance(v, types.FunctionType))]
+    if any(map(_uses_source, functions)):
+        return True
+    cells = [value for value in around.values() if isinstance(value, nn.Cell)]
+    return any(_cell_uses_source(part) for cell in cells for _, part in cell.cells_and_names())
+
+
+def _is_source(value):
+    """`rng`, an iterator, or a function that is the method of one: `from random import random`."""
+    return isinstance(value, _DRAWING_KINDS) or isinstance(
+        getattr(value, "__self__", None), _DRAWING_KINDS
+    )
+
+
+def _uses_source(function):
+    """The function reads such a source, from its module or from the functions around it."""
+    code = function.__code__
+    known = function.__globals__
+    values = [known[name] for name in code.co_names if name in known]
+    for cell in function.__closure__ or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:  # not bound yet
+            continue
+    for value in values:
+        module = value.__name__ if isinstance(value, types.ModuleType) else ""
+        if (
+            _is_source(value)
+            or module in _DRAWING_MODULES
+            or (module == "numpy" and _names_random(code))
+        ):
+            return True
+    return False
+
+
+def _names_random(code):
+    return "random" in code.co_names
+
+
+def _cell_uses_source(cell):
+    """construct, the methods and functions that it calls, and the attributes that they read."""
+    cls, functions = type(cell), [type(cell).construct]
+    for function in functions:  # grows on the way
+        home = function.__module__ or "mindspore"
+        if home.startswith("mindspore") or of_helpers(function):
+            continue
+        if _uses_source(function):
+            return True
+        for name in function.__code__.co_names:
+            if _is_source(vars(cell).get(name)):
+                return True
+            called = getattr(cls, name, None) or function.__globals__.get(name)
+            if isinstance(called, types.FunctionType) and called not in functions:
+                functions.append(called)
+    return False
 
 
 _BUCKET = 25 * 2**20  # values that go over the wire in one piece, as torch has it

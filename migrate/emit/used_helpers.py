@@ -13,7 +13,7 @@ _MODULES = (HELPERS, f"ms_{HELPERS}")
 
 
 # Take effect when the module is imported, and are named by no one.
-INSTALLED = ("watched_settings", "formatted_tensors", "shown_tensors", "shown_layers")
+INSTALLED = ("watched_settings", "formatted_tensors", "shown_tensors", "shown_layers", "own_draws")
 
 
 def used_helpers(tree: ast.Module) -> set[str]:

@@ -35,6 +35,7 @@ class Sign(Flag):
     DEPENDS_ON_MODE = auto()
     SETS_MODE_WHEN_BUILT = auto()
     DRAWS_FROM_NUMPY = auto()  # from its global stream
+    SEEDS_NUMPY = auto()
     MAKES_COMPLEX = auto()
     NAMES_DOUBLES = auto()
 
@@ -77,6 +78,7 @@ _BY_MODE = (
 _OWN_STREAMS = frozenset(
     {"seed", "default_rng", "RandomState", "Generator", "SeedSequence", "PCG64", "MT19937"}
 )
+_SEEDING = frozenset({"seed", "set_state"})
 _MODES = frozenset({"eval", "train", "training"})
 _BY_NAME = frozenset({"getattr", "setattr", "hasattr", "methodcaller", "attrgetter"})
 # The texts of formats, not code: `.3f` behind a colon, `:6.2f` in a format that is put together.
@@ -148,6 +150,8 @@ def _attribute(node: ast.Attribute, names: set[str]) -> Sign:
         found |= Sign.DEPENDS_ON_MODE if node.value.id == "torchvision" else Sign.NOTHING
     if node.attr not in _OWN_STREAMS and _is_numpy_random(node.value):
         found |= Sign.DRAWS_FROM_NUMPY
+    if node.attr in _SEEDING and _is_numpy_random(node.value):
+        found |= Sign.SEEDS_NUMPY
     return found
 
 
@@ -181,7 +185,9 @@ def _import_from(node: ast.ImportFrom, names: set[str]) -> Sign:
     found = Sign.DEPENDS_ON_MODE if models else Sign.NOTHING
     drawn = {alias.name for alias in node.names} - _OWN_STREAMS
     if (module == "numpy.random" and drawn) or (module == "numpy" and "random" in drawn):
-        found |= Sign.DRAWS_FROM_NUMPY
+        found |= Sign.DRAWS_FROM_NUMPY | Sign.SEEDS_NUMPY  # `random.seed(0)` may follow
+    elif module == "numpy.random" and any(alias.name in _SEEDING for alias in node.names):
+        found |= Sign.SEEDS_NUMPY
     return found
 
 

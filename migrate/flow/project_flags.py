@@ -34,6 +34,14 @@ def draws_from_numpy(project: Project) -> bool:
     return _any_has(project, Sign.DRAWS_FROM_NUMPY)
 
 
+def repeats_numpy(tree: ast.Module, project: Project) -> bool:
+    """The file uses numpy's global stream, and the program seeds it: the numbers that are drawn are
+    the same in every run, and must be the same in the port.
+    """
+    own = signs_in(tree) & (Sign.DRAWS_FROM_NUMPY | Sign.SEEDS_NUMPY)
+    return bool(own) and draws_from_numpy(project) and _any_has(project, Sign.SEEDS_NUMPY)
+
+
 def sets_requires_grad(project: Project) -> bool:
     """Somewhere in these files requires_grad is set, not only looked at: torch's optimizers pass
     frozen parameters by, MindSpore's do not.

@@ -9,6 +9,7 @@ import ast
 from migrate.flow.blocks import statements_below
 from migrate.flow.grad_mode import without_gradient
 from migrate.flow.gradient_reads import gradient_reads, reads_with_gradient
+from migrate.flow.host_state import moved_on
 from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import may_use_parameters
 from migrate.flow.region import region_inputs, surely_binds
@@ -123,16 +124,20 @@ class Slicer:
         found: set[int] = set()
         bound: set[str] = set()
         read: set[str] = set()
+        moved: frozenset[str] = frozenset()  # generators, iterators
         for index in chain:
             statement = block[index]
             # A name that the region has read and that changes here must change inside as well.
             uses = bool(reads(statement) & bound or self.changes(statement) & read)
+            moves = moved_on(statement, self.context.flow)
+            uses = uses or bool(moves & moved)
             if not uses and not without_gradient(statement, self.context.flow):
                 uses = may_use_parameters(statement, self.context.flow)
             if uses:
                 found.add(index)
                 bound |= self.changes(statement)
                 read |= reads(statement)
+                moved |= moves
             elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
                 bound -= binds(statement)  # data again from here on
         return found
@@ -171,16 +176,19 @@ class Slicer:
         bound: set[str] = set()
         read: set[str] = set()
         found: list[ast.stmt] = []
+        moved: frozenset[str] = frozenset()
         for index in range(start, at):
             statement = block[index]
             changed = self.changes(statement)
             if index in region:
                 bound |= changed
                 read |= reads(statement)
+                moved |= moved_on(statement, self.context.flow)
             elif statement not in self.special and (
                 reads(statement) & bound
                 or (changed | _deleted(statement)) & (read | (bound if found else set()))
                 or self._keeps_order(statement, found, [block[i] for i in region if i > index])
+                or self._draws_behind(statement, moved, [block[i] for i in region if i > index])
             ):
                 found.append(statement)
                 bound |= changed
@@ -209,6 +217,20 @@ class Slicer:
                 "MS408",
             )
         return not feeds
+
+    def _draws_behind(
+        self, statement: ast.stmt, moved: frozenset[str], after: list[ast.stmt]
+    ) -> bool:
+        """It draws from a stream from which the step has drawn before it."""
+        shared = moved_on(statement, self.context.flow) & moved if moved else frozenset()
+        again = [one for one in after if moved_on(one, self.context.flow) & shared]
+        if shared and again:
+            raise Refusal(
+                f"{' and '.join(sorted(shared))} is drawn from between two uses in the step",
+                "draw first, and compute the loss from what was drawn",
+                "MS408",
+            )
+        return bool(shared)
 
     # The way of the gradient ----------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import libcst as cst
 from migrate.analyze.coverage import Coverage, file_coverage
 from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding, make_finding
-from migrate.flow.project_flags import formats_numbers
+from migrate.flow.project_flags import formats_numbers, repeats_numpy
 from migrate.graph_mode.not_compiled import mark_classes
 from migrate.graph_mode.watched_settings import HELPER as WATCH_SETTINGS
 from migrate.graph_mode.watched_settings import changes_settings, with_helper_import
@@ -292,6 +292,10 @@ def _with_installed(code: str, context: Context, helper_import: str, helpers: li
         reason = "numpy's numbers leave operations to tensors"
         code = with_helper_import(code, helper_import, helpers, reason)
         helpers.append("tensors_before_numpy")
+    if repeats_numpy(context.tree, context.modules.project):
+        reason = "the numbers that numpy draws stay the program's"
+        code = with_helper_import(code, helper_import, helpers, reason)
+        helpers.append("own_draws")
     shown = [("shown_tensors", shows_tensors(context)), ("shown_layers", shows_layers(context))]
     for name, wanted in shown:
         if wanted:

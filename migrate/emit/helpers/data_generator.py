@@ -3,8 +3,12 @@
 The numbers are numpy's, as those of a seeded torch program are torch's: the same in every run.
 """
 
+import functools
+
 import mindspore
 import numpy as np
+from mindspore import nn
+from mindspore.common.initializer import Initializer
 
 
 class Generator:
@@ -28,11 +32,44 @@ class Generator:
 _host_draws = {"draws": np.random}
 
 
+class _OwnDraws:
+    """MindSpore's layers draw their first weights from numpy's global stream, whose numbers are the
+    program's; this gives them a stream of their own, as torch has one.
+    """
+
+    def __init__(self):
+        self.seed(None)
+        Initializer.__call__ = self._apart(Initializer.__call__)
+        for layer in (nn.LSTM, nn.LSTMCell):
+            base = next(cls for cls in layer.__mro__[1:] if "__init__" in vars(cls))
+            base.__init__ = self._apart(base.__init__)
+
+    def seed(self, seed):
+        self._state = np.random.RandomState(seed).get_state()
+
+    def _apart(self, function):
+        @functools.wraps(function)
+        def drawn(*args, **options):
+            program = np.random.get_state()
+            np.random.set_state(self._state)
+            try:
+                return function(*args, **options)
+            finally:
+                self._state = np.random.get_state()
+                np.random.set_state(program)
+
+        return drawn
+
+
+own_draws = _OwnDraws()
+
+
 def manual_seed(seed):
     """torch.manual_seed; mindspore.set_seed seeds numpy, too, whose numbers are the program's."""
     state = np.random.get_state()
     mindspore.set_seed(int(seed) % 2**32)
     np.random.set_state(state)
+    own_draws.seed(int(seed) % 2**32)
     _host_draws["draws"] = np.random.RandomState(int(seed) % 2**32)
 
 

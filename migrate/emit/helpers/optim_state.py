@@ -22,9 +22,10 @@ def _rows(optimizer):
     for name, row in vars(optimizer).items():
         if name in _NO_MOMENTS or not isinstance(row, (tuple, list)):
             continue
-        if len(row) != len(optimizer.parameters) or any(row is other for other in found.values()):
+        if len(row) != len(optimizer.parameters) or not all(isinstance(p, Parameter) for p in row):
             continue
-        if row is not optimizer.parameters and all(isinstance(one, Parameter) for one in row):
+        # In Graph mode a Cell keeps copies of tuples: the Parameters in them are the same.
+        if all(row[0] is not other[0] for other in (optimizer.parameters, *found.values())):
             found[names.get(name, name)] = row
     return found
 

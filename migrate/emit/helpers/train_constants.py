@@ -49,23 +49,6 @@ def _surroundings(function):
     return around
 
 
-def _draws(function, around):
-    """Random numbers that a compiled step would take for constants."""
-    functions = [function, *around.values()]
-    for cell in [value for value in around.values() if isinstance(value, nn.Cell)]:
-        functions += [type(part).construct for _, part in cell.cells_and_names()]
-    for called in functions:
-        if isinstance(called, types.FunctionType):
-            names = called.__code__.co_names
-            for name in names:
-                module = getattr(called.__globals__.get(name), "__name__", "")
-                if module in ("random", "numpy.random") or (
-                    module == "numpy" and "random" in names
-                ):
-                    return True
-    return False
-
-
 def _same(known, around):
     """Plain values must be equal, all others the same objects."""
     if known.keys() != around.keys():

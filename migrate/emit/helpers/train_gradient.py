@@ -12,12 +12,8 @@ from mindspore import nn, ops
 from mindspore.common.recompute import _pynative_executor
 
 from migrate.emit.helpers.helper_origin import uses
-from migrate.emit.helpers.train_constants import (
-    _draws,
-    _name_apart,
-    _same,
-    _surroundings,
-)
+from migrate.emit.helpers.train_constants import _name_apart, _same, _surroundings
+from migrate.emit.helpers.train_host_state import changes_by_itself
 from migrate.emit.helpers.train_reach import (
     apply_to_reached,
     mark_missing,
@@ -199,7 +195,7 @@ def _python_alone(fn, around):
         return "a value that it takes for a constant changes every time"
     cells = [value for value in around.values() if isinstance(value, nn.Cell)]
     reason = next(filter(None, map(python_only, cells)), "")
-    if not reason and uses("random") and _draws(fn, around):
+    if not reason and (uses("random") or uses("next")) and changes_by_itself(fn, around):
         return "it would draw Python's or numpy's random numbers once"
     return reason
 

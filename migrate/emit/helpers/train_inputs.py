@@ -5,7 +5,8 @@ from mindspore import Tensor, ops
 from mindspore._c_expression import run_backward
 from mindspore.common.recompute import _pynative_executor
 
-from migrate.emit.helpers.train_constants import _draws, _same, _surroundings
+from migrate.emit.helpers.train_constants import _same, _surroundings
+from migrate.emit.helpers.train_host_state import changes_by_itself
 
 # Functions compiled so far, the latest last: what stood around each, and its compiled form.
 _compiled: list[object] = []
@@ -93,8 +94,8 @@ def _compiled_gradients(function, inputs, others):
         if _same(known, around):
             _compiled.append(_compiled.pop(place))
             return compiled(*tensors)
-    if _draws(function, around):
-        raise NotImplementedError("compiled, it would draw Python's or numpy's random numbers once")
+    if changes_by_itself(function, around):
+        raise NotImplementedError("compiled, it would draw numpy's or Python's numbers once")
     count = len(inputs)
 
     def whole(*given):

@@ -152,6 +152,8 @@ class _Walk(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         if self._name_of(node):
             self.found.values.add(node.id)
+        elif node.id == "next":  # reads an iterator, which a compiled step would do once
+            self.found.words["next"] += 1
         self.other.add(node.id)
 
     def visit_Constant(self, node: ast.Constant) -> None:
