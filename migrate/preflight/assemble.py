@@ -18,8 +18,8 @@ _SLOW_MESSAGES = {
 }
 
 _READ = (
-    "builds the model from whole numbers that a tensor holds: a dry run computes none, so what was "
-    "checked may be another model; compute them with numpy or Python"
+    "builds the model from numbers that a tensor holds, and cannot be built on the CPU: a dry run "
+    "computes none, so what was checked may be another model; compute them with numpy or Python"
 )
 
 

@@ -45,10 +45,20 @@ class Widths(nn.Cell):
         super().__init__()
         rates = [rate.item() for rate in ops.linspace(0.0, 0.5, 2)]
         widths = (ops.arange(1, 3).float() * 4).int().tolist()
-        self.layers = nn.SequentialCell(*(nn.Dense(4, 4) for _ in widths), nn.Dropout(p=rates[0]))
+        sizes = [4, *widths]
+        layers = [nn.Dense(a, b) for a, b in zip(sizes, widths)]
+        self.layers = nn.SequentialCell(*layers, nn.Dropout(p=rates[1]))
+        self.scale = ops.arange(1, 9).float()
 
     def construct(self, x):
-        return self.layers(x)
+        return self.layers(x) * self.scale
+
+
+class OnAscend(Widths):
+    def __init__(self):
+        if mindspore.get_context("device_target") != "Ascend":
+            raise RuntimeError("no kernel")
+        super().__init__()
 """
 PROGRAM = """
 import sys
@@ -122,19 +132,39 @@ def test_a_slow_kernel_is_named_by_line_in_both_modes(
 
 
 @pytest.mark.frameworks
-def test_a_model_built_from_computed_numbers_is_not_called_accepted(
+def test_a_model_that_computes_its_structure_is_built_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(MODEL)
+    code, document = _run(capsys, f"{path}:Widths", "--input", "2,4", "--classes", "8")
+    assert code == 0, document["runs"]
+    line = next(n for n, text in enumerate(MODEL.splitlines(), 1) if "* self.scale" in text)
+    for run in document["runs"]:
+        # Two layers, of 4 and 8 numbers, and a dropout that does not drop everything.
+        operators = {o["operator"]: o["count"] for o in run["operators"]}
+        assert any("Dropout" in name for name in operators), operators
+        assert operators["BiasAdd"] == 2
+        (at_call,) = (one for one in run["lines"] if one["line"] == line)
+        assert sum(at_call["forward"].values()) >= 4
+
+
+@pytest.mark.frameworks
+def test_a_model_built_from_numbers_that_were_not_computed_is_not_called_accepted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "net.py"
     path.write_text(MODEL)
     code, document = _run(
-        capsys, f"{path}:Widths", "--input", "2,4", "--classes", "4", "--mode", "pynative"
+        capsys, f"{path}:OnAscend", "--input", "2,4", "--classes", "4", "--mode", "pynative"
     )
     (run,) = document["runs"]
     found = [f for f in run["findings"] if f["problem"] == "undecided"]
-    line = next(n for n, text in enumerate(MODEL.splitlines(), 1) if "widths = " in text)
-    assert code == 1 and run["verdict"] == "undecided"
-    assert [(Path(p["file"]).name, p["line"]) for p in found[0]["places"]] == [("net.py", line)]
+    reads = ("rates = ", "widths = ")
+    lines = [n for n, text in enumerate(MODEL.splitlines(), 1) if text.strip().startswith(reads)]
+    assert code == 1 and run["verdict"] != "accepted"
+    places = [(Path(p["file"]).name, p["line"]) for p in found[0]["places"]]
+    assert places == [("net.py", line) for line in lines]
 
 
 @pytest.mark.frameworks

@@ -6,12 +6,15 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from migrate.parity.workers import user_code
 from migrate.parity.workers.worker_main import Progress
 from migrate.preflight.child import ranks
 from migrate.preflight.child.line_markers import LineMarkers, UserFiles
+
+if TYPE_CHECKING:
+    from migrate.preflight.child.building import Building
 
 # Everything that MindSpore logs, and the markers between; a worker's own stderr is cut when long.
 LOG = "mindspore.log"
@@ -24,6 +27,8 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     # Imported here: the variables of the dry run are read when MindSpore is loaded.
     import mindspore
 
+    files = UserFiles(job["roots"], (str(Path(mindspore.__file__).parent),))
+    built = _built(job, progress) if job["kind"] == "target" else None
     progress.enter("loading the Ascend backend")
     mindspore.set_device("Ascend")
     # Kernels are selected where they are called, so that the log names them in order.
@@ -38,14 +43,13 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     graph = job["mode"] == "graph"
     os.environ["MS_MIGRATE_MODE"] = "graph" if graph else "pynative"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
-    package = str(Path(mindspore.__file__).parent)
-    markers = LineMarkers(UserFiles(job["roots"], (package,)))
-    result: dict[str, Any] = {"error": None, "notes": [], "not_compiled": [], "read": []}
+    markers = LineMarkers(files)
+    result: dict[str, Any] = {"error": None, "notes": [], "not_compiled": []}
     try:
-        if job["kind"] == "target":
+        if built is not None:
             from migrate.preflight.child.target_step import take_step
 
-            result["read"] = take_step(job, markers, progress)
+            take_step(job, built, markers, progress)
         else:
             from migrate.preflight.child.script_run import run_script
 
@@ -56,6 +60,7 @@ def run(job: dict[str, Any], progress: Progress) -> None:
         result["error"] = _described(error)
     finally:
         markers.stop()
+    result["read"] = built.reads if built is not None else []
     result["stage"] = progress.stage
     result["peak_bytes"] = int(mindspore.runtime.max_memory_allocated())
     path = progress.folder / "result.json"
@@ -63,6 +68,12 @@ def run(job: dict[str, Any], progress: Progress) -> None:
     pending.write_text(json.dumps(result), encoding="utf-8")
     os.replace(pending, path)
     sys.stderr.flush()
+
+
+def _built(job: dict[str, Any], progress: Progress) -> Building:
+    from migrate.preflight.child import building
+
+    return building.on_the_cpu(job, progress)
 
 
 def _initialize(mindspore: Any, scratch: Path) -> None:

@@ -12,23 +12,19 @@ from migrate.errors import RequestError
 from migrate.parity.mindspore_side import amp, call
 from migrate.parity.request import inputs, losses, optimizers, plan, target
 from migrate.parity.workers.worker_main import Progress
+from migrate.preflight.child.building import Building
 from migrate.preflight.child.line_markers import LineMarkers
-from migrate.preflight.child.value_reads import ValueReads
 
 _LOSS_SCALE = 1024.0
 
 
 def take_step(
-    job: dict[str, Any], markers: LineMarkers, progress: Progress
-) -> list[tuple[str, int]]:
-    """Build the model, then run it as training would; returns the lines that read whole numbers
-    of tensors to build it.
-    """
+    job: dict[str, Any], built: Building, markers: LineMarkers, progress: Progress
+) -> None:
+    """Run the model as training would."""
     what = plan.from_json(job["plan"])
     mindspore.set_seed(what.seed)
-    progress.enter("building the model")
-    with ValueReads(markers.files) as reads:
-        model = target.build(target.parse(job["target"]))
+    model = built.model_on_ascend(markers.files, progress)
     if not isinstance(model, nn.Cell):
         raise RequestError(
             f"gives a {type(model).__name__}, not a mindspore.nn.Cell", where=job["target"]
@@ -52,7 +48,6 @@ def take_step(
         step(*given)
         mindspore.runtime.synchronize()
     progress.enter("done")
-    return reads.places
 
 
 def _training_step(

@@ -1,5 +1,5 @@
-"""Whole numbers that a model reads from tensors while it is built: a dry run computes no values, so
-what is built from them (widths, depths) may be another model than the real one.
+"""Numbers that a model reads from tensors while it is built in a dry run, which computes none: what
+is built from them (widths, depths, rates) may be another model than the real one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from mindspore import Tensor
 
 from migrate.preflight.child.line_markers import UserFiles, is_helper
 
-_READS = ("asnumpy", "item", "tolist", "__int__", "__index__", "__bool__")
-_WHOLE = ("Int", "UInt", "Bool")
+_READS = ("asnumpy", "item", "tolist", "__int__", "__float__", "__index__", "__bool__")
 
 
 class ValueReads:
-    """`with ValueReads(files) as reads: build()`; `reads.places` are lines of the program."""
+    """`with ValueReads(files, places): build()` adds lines of the program to `places`."""
 
-    def __init__(self, files: UserFiles) -> None:
-        self.places: list[tuple[str, int]] = []
+    def __init__(self, files: UserFiles, places: list[tuple[str, int]]) -> None:
+        self.places = places
         self._files = files
         self._originals: dict[str, Any] = {}
 
@@ -41,8 +40,7 @@ class ValueReads:
 
     def _noting(self, original: Any) -> Any:
         def read(tensor: Any, *given: Any, **named: Any) -> Any:
-            if str(tensor.dtype).startswith(_WHOLE):
-                self._note(sys._getframe(1))
+            self._note(sys._getframe(1))
             return original(tensor, *given, **named)
 
         return read
