@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from migrate.parity.workers import user_code
 from migrate.parity.workers.worker_main import Progress
-from migrate.preflight.child import ranks
+from migrate.preflight.child import idle_threads, ranks
 from migrate.preflight.child.line_markers import LineMarkers, UserFiles
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def _initialize(mindspore: Any, scratch: Path) -> None:
     try:
         mindspore.ops.zeros((1,), mindspore.float32)
         mindspore.runtime.synchronize()
+        idle_threads.yield_to_the_program()
     finally:
         os.chdir(before)
 
