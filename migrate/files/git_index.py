@@ -25,6 +25,7 @@ _CONVERTS = re.compile(rb"^\s*(autocrlf\s*=\s*true|eol\s*=\s*crlf)\s*$|\beol=crl
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*\"?(.*?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
 _LONGEST_INDEX = 500_000_000  # bytes
 _LONGEST_TEXT = 5_000_000
+_LONGEST_HEADER = 40  # bytes: "blob ", a size, a null
 _EXTENDED = 0x4000  # an entry flag: two more bytes of flags follow (from version 3 on)
 _MODE_TYPE, _REGULAR = 0o170000, 0o100000
 
@@ -56,7 +57,7 @@ class Repository:
         same = wanted == self._identify(content)
         if not same and self.converts and content.count(b"\r\n") == content.count(b"\n"):
             same = wanted == self._identify(content.replace(b"\r\n", b"\n"))
-        return same and self._has(wanted)
+        return same and self._has(wanted, len(content))
 
     def tracks(self, path: Path) -> bool:
         try:
@@ -67,26 +68,35 @@ class Repository:
 
     def _identify(self, content: bytes) -> bytes:
         header = b"blob %d\0" % len(content)
-        return hashlib.new(self.digest, header + content, usedforsecurity=False).digest()
+        return self._hashed(header + content)
 
-    def _has(self, name: bytes) -> bool:
-        """Whether an object is in the store: as a file of its own, or in a pack."""
+    def _has(self, name: bytes, size: int) -> bool:
+        """Whether an object of at most `size` bytes is in the store: as a file of its own, or in a
+        pack.
+        """
         text = name.hex()
         for store in self._objects:
-            if self._is_whole(store / text[:2] / text[2:], name):
+            if self._is_whole(store / text[:2] / text[2:], name, size):
                 return True
             for index in sorted((store / "pack").glob("*.idx")):
                 if index.with_suffix(".pack").is_file() and _in_pack(index, name):
                     return True
         return False
 
-    def _is_whole(self, path: Path, name: bytes) -> bool:
-        """A power cut leaves empty object files, from which git gives nothing back."""
+    def _is_whole(self, path: Path, name: bytes, size: int) -> bool:
+        """A power cut leaves empty object files, from which git gives nothing back. No more is
+        unpacked than such an object has: a small file may unpack to any size.
+        """
         try:
-            content = zlib.decompress(read_plain(path, _LONGEST_INDEX))
+            packed = read_plain(path, _LONGEST_INDEX)
+            unpacker = zlib.decompressobj()
+            content = unpacker.decompress(packed, size + _LONGEST_HEADER)
         except (OSError, zlib.error):
             return False
-        return hashlib.new(self.digest, content, usedforsecurity=False).digest() == name
+        return (
+            unpacker.eof
+            and hashlib.new(self.digest, content, usedforsecurity=False).digest() == name
+        )
 
 
 def find_repository(path: Path) -> Repository | None:

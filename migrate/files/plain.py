@@ -27,7 +27,8 @@ def open_plain(path: Path) -> IO[bytes]:
 def read_plain(path: Path, longest: int) -> bytes:
     """The content, if it is an ordinary file of at most so many bytes."""
     with open_plain(path) as stream:
-        data = stream.read(longest + 1)
+        size = os.fstat(stream.fileno()).st_size
+        data = stream.read(min(size, longest) + 1)  # memory for all of it is taken at once
     if len(data) > longest:
         raise NotPlain(f"{path.name} has more than {longest / 1e6:.0f} MB")
     return data

@@ -17,6 +17,7 @@ from migrate.rewrite.driver import rewrite_nodes
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.import_planner import HELPERS
+from migrate.syntax.parsing import parse
 from migrate.syntax.text import module_code
 
 
@@ -41,7 +42,7 @@ def lower_file(
 
 def run_passes(text: str, context: Context, passes: Sequence[Pass]) -> str:
     """The text of the ported file."""
-    module = cst.parse_module(text)
+    module = parse(text)
     for one in passes:
         if one.unit == "module" and one.phase == "plan":
             module = one.run(module, context)

@@ -14,13 +14,30 @@ _WITHOUT_ARGUMENTS = frozenset({"clone", "detach", "long", "numpy"})
 def says_tensor(call: ast.Call) -> bool:
     """`x.size(0)`, `x.sum(dim=1)`, `x.detach()`: the way a method is called tells."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if name in ("size", "type"):
+    if name == "size":
         return len(call.args) == 1
+    if name == "type":  # numpy's dtypes have one too: `array.dtype.type(x)` makes a number
+        return len(call.args) == 1 and _names_a_type(call.args[0])
     if name in _WITHOUT_ARGUMENTS:
         return not call.args and not call.keywords
     if name == "argsort" and any(keyword.arg == "descending" for keyword in call.keywords):
         return True
     return any(keyword.arg in _KEYWORDS for keyword in call.keywords)
+
+
+def _names_a_type(node: ast.expr) -> bool:
+    """`torch.float64`, `other.dtype`, `FloatTensor`, `"torch.cuda.FloatTensor"`, `other.type()`."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.endswith("Tensor")
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "type"
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.value.id == "torch" or _is_types_name(node.attr)
+    return _is_types_name(node.id if isinstance(node, ast.Name) else getattr(node, "attr", ""))
+
+
+def _is_types_name(name: str) -> bool:
+    return "dtype" in name.lower() or name.endswith("Tensor")
 
 
 # Not here: names that builtins, files, numpy, PIL, pandas, scipy or torch's own modules also have,

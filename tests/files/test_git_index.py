@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tracemalloc
+import zlib
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,21 @@ def test_objects_that_a_power_cut_left_empty_give_nothing_back(tmp_path: Path) -
         assert not restores(tmp_path / "a.py")
     loose.write_bytes(whole)
     assert restores(tmp_path / "a.py")
+
+
+def test_an_object_that_unpacks_to_gigabytes_is_not_unpacked(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.py").write_bytes(b"x = 1\n")
+    git(tmp_path, "add", ".")
+    (loose,) = (path for path in (tmp_path / ".git/objects").glob("??/*"))
+    packer = zlib.compressobj(9)
+    zeros = b"".join(packer.compress(bytes(1 << 24)) for _ in range(10)) + packer.flush()
+    loose.chmod(0o644)
+    loose.write_bytes(zeros)
+    tracemalloc.start()
+    assert not restores(tmp_path / "a.py")
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
 
 
 def test_the_index_of_another_working_tree_restores_nothing_here(tmp_path: Path) -> None:

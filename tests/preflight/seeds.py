@@ -4,7 +4,7 @@ Found from its registries: operators without an adapter, with restricted dtypes,
 kernels, or with shapes that depend on values. The comment is what preflight must say of the line.
 """
 
-from mindspore import float64, nn, ops
+from mindspore import bfloat16, float64, int32, nn, ops
 
 
 class Seed(nn.Cell):
@@ -46,6 +46,72 @@ def fmin(x):
 def frac(x):
     # no kernel: FractionalMaxPoolWithFixedKsize
     return ops.fractional_max_pool2d(x.reshape(1, 1, 4, 4), 2, output_size=(2, 2))
+
+
+def bessel_j0(x):
+    # no kernel: BesselJ0
+    return ops.bessel_j0(x)
+
+
+def bessel_j1(x):
+    # no kernel: BesselJ1
+    return ops.bessel_j1(x)
+
+
+def bessel_y0(x):
+    # no kernel: BesselY0
+    return ops.bessel_y0(x)
+
+
+def bessel_y1(x):
+    # no kernel: BesselY1
+    return ops.bessel_y1(x)
+
+
+def bessel_i1(x):
+    # no kernel: BesselI1
+    return ops.bessel_i1(x)
+
+
+def bessel_k0(x):
+    # no kernel: BesselK0
+    return ops.bessel_k0(x)
+
+
+def bessel_k0e(x):
+    # no kernel: BesselK0e
+    return ops.bessel_k0e(x)
+
+
+def bessel_k1(x):
+    # no kernel: BesselK1
+    return ops.bessel_k1(x)
+
+
+def bessel_k1e(x):
+    # no kernel: BesselK1e
+    return ops.bessel_k1e(x)
+
+
+def bernoulli(x):
+    # no kernel: Bernoulli
+    return ops.bernoulli(ops.sigmoid(x))
+
+
+def isnan_bfloat16(x):
+    # dtype refused: IsNan
+    return ops.isnan(x.astype(bfloat16))
+
+
+def acosh_of_integers(x):
+    # dtype refused: Acosh
+    return ops.acosh(x.astype(int32))
+
+
+def conv3d_dilated(x):
+    # refused: Conv3D
+    volume = x.reshape(1, 1, 4, 2, 2)
+    return ops.conv3d(volume, volume[:, :, :2, :1, :1], dilation=(2, 1, 1))
 
 
 def max_pool2d(x):

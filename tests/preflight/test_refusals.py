@@ -10,7 +10,7 @@ import pytest
 from migrate.parity.request import inputs
 from migrate.parity.request.plan import Plan
 from migrate.preflight import installation, process, stubs
-from migrate.preflight.result import Run
+from migrate.preflight.result import REFUSALS, Run
 
 SEEDS = Path(__file__).with_name("seeds.py")
 _SEED = re.compile(r"def (\w+)\(x\):\n    # ([^:\n]+): (\w+)\n")
@@ -58,7 +58,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
 
 
 def test_there_are_many_seeds() -> None:
-    assert len(seeds()) >= 25
+    assert len(seeds()) >= 38
+    refused = [name for name, (problem, *_) in seeds().items() if problem in set(REFUSALS)]
+    assert len(refused) >= 26
 
 
 @pytest.mark.frameworks

@@ -240,6 +240,20 @@ def test_unknown_receiver_is_said_to_be_unknown(check: Check) -> None:
     )
 
 
+def test_numpys_dtypes_have_a_type_too(check: Check) -> None:
+    check(
+        """\
+        import torch
+
+        def convert(kind, number, x, like):
+            return «kind.type»(number), «x.type»(like.dtype), «like.type»("torch.LongTensor")
+        """,
+        "unknown torch.Tensor.type",
+        "call torch.Tensor.type",
+        "call torch.Tensor.type",
+    )
+
+
 def test_optional_and_union_annotations(check: Check) -> None:
     check(
         """\

@@ -77,16 +77,27 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
     return (values, positions) if return_indices else values
 
 
-def adaptive_avg_pool3d(input, output_size):
-    """torch's adaptive_avg_pool3d, one axis after the other."""
-    sizes = _adaptive_sizes(output_size, 3)
+def _adaptive_avg(input, sizes, ndim):
+    """Averages as products with constant matrices, one axis after the other: MindSpore's own
+    operators run on Ascend's AI CPU.
+    """
     if input.size == 0:
         shape = ()
-        for axis in range(-3, 0):
+        for axis in range(-ndim, 0):
             shape += (input.shape[axis] if sizes[axis] is None else sizes[axis],)
-        return ops.zeros(input.shape[:-3] + shape, input.dtype)
-    for axis in range(-3, 0):
-        if sizes[axis] is not None:
+        return ops.zeros(input.shape[:-ndim] + shape, input.dtype)
+    for axis in range(-ndim, 0):
+        if sizes[axis] is not None and sizes[axis] != input.shape[axis]:
             moved = adaptive_avg_pool1d(input.swapaxes(axis, -1), sizes[axis])
             input = moved.swapaxes(axis, -1)
     return input
+
+
+def adaptive_avg_pool2d(input, output_size):
+    """torch's adaptive_avg_pool2d."""
+    return _adaptive_avg(input, _adaptive_sizes(output_size, 2), 2)
+
+
+def adaptive_avg_pool3d(input, output_size):
+    """torch's adaptive_avg_pool3d."""
+    return _adaptive_avg(input, _adaptive_sizes(output_size, 3), 3)

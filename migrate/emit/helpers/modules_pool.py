@@ -4,6 +4,8 @@ from mindspore import nn
 
 from migrate.emit.helpers.functions_adaptive import (
     adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
     adaptive_max_pool1d,
     adaptive_max_pool3d,
 )
@@ -24,6 +26,28 @@ class AdaptiveAvgPool1d(nn.AdaptiveAvgPool1d):
 
     def construct(self, input):
         return adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(nn.AdaptiveAvgPool2d):
+    """nn.AdaptiveAvgPool2d with kernels that every device has."""
+
+    def __init__(self, output_size):
+        super().__init__(tuple(output_size) if isinstance(output_size, list) else output_size)
+        self.output_size = output_size
+
+    def construct(self, input):
+        return adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(nn.AdaptiveAvgPool3d):
+    """nn.AdaptiveAvgPool3d with kernels that every device has."""
+
+    def __init__(self, output_size):
+        super().__init__(tuple(output_size) if isinstance(output_size, list) else output_size)
+        self.output_size = output_size
+
+    def construct(self, input):
+        return adaptive_avg_pool3d(input, self.output_size)
 
 
 class AdaptiveMaxPool1d(nn.AdaptiveMaxPool1d):

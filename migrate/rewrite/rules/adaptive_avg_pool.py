@@ -1,6 +1,7 @@
 """Adaptive average pooling to one value is a mean.
 
-To other sizes it needs the adaptive operator.
+To other sizes it is a product with constant matrices: MindSpore's own operator runs on Ascend's
+AI CPU.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from migrate.rewrite.rules import becomes, rule
 
 
 @rule(
-    becomes("nn.AdaptiveAvgPool2d(7)", "nn.AdaptiveAvgPool2d(7)"),
+    becomes("nn.AdaptiveAvgPool2d(7)", "helpers.AdaptiveAvgPool2d(7)"),
     becomes(
         "nn.Sequential(nn.AdaptiveAvgPool2d(1))", "nn.SequentialCell(helpers.GlobalAvgPool2d())"
     ),
@@ -22,7 +23,7 @@ from migrate.rewrite.rules import becomes, rule
     ),
     becomes("F.adaptive_avg_pool2d(x, 1)", "ops.mean(x, (-2, -1), keep_dims=True)"),
     becomes("F.adaptive_avg_pool3d(x, (1, 1, 1))", "ops.mean(x, (-3, -2, -1), keep_dims=True)"),
-    becomes("F.adaptive_avg_pool2d(x, (7, 7))", "ops.adaptive_avg_pool2d(x, (7, 7))"),
+    becomes("F.adaptive_avg_pool2d(x, (7, 7))", "helpers.adaptive_avg_pool2d(x, (7, 7))"),
 )
 def adaptive_avg_pool(call: Call) -> None:
     size = call.constant("output_size")
