@@ -93,10 +93,10 @@ class Repository:
             content = unpacker.decompress(packed, size + _LONGEST_HEADER)
         except (OSError, zlib.error):
             return False
-        return (
-            unpacker.eof
-            and hashlib.new(self.digest, content, usedforsecurity=False).digest() == name
-        )
+        return unpacker.eof and self._hashed(content) == name
+
+    def _hashed(self, content: bytes) -> bytes:
+        return hashlib.new(self.digest, content, usedforsecurity=False).digest()
 
 
 def find_repository(path: Path) -> Repository | None:

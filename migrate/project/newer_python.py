@@ -27,7 +27,8 @@ _SYNTAX = {
 
 def newer_python(text: str, line: str, message: str) -> tuple[str, str] | None:
     """The version that reads the text and the syntax that needs it; None for plain mistakes."""
-    if not (_SIGN.search(text) or _FSTRING.search(line)) or _depth(text) > _DEEPEST:
+    in_text = message.startswith("f-string") or _FSTRING.search(line) is not None
+    if not (_SIGN.search(text) or in_text) or _depth(text) > _DEEPEST:
         return None
     import libcst as cst
 
@@ -38,7 +39,7 @@ def newer_python(text: str, line: str, message: str) -> tuple[str, str] | None:
     found = [_SYNTAX[name] for name in _kinds(module) if name in _SYNTAX]
     if found:
         return max(found)
-    if message.startswith("f-string") or _FSTRING.search(line):
+    if in_text:
         return "3.12", "f-strings with quotes, backslashes or comments inside"
     return None
 
