@@ -17,7 +17,7 @@ quietly = echo "make: $(1)"; $(PIP) $(2) > $(VENV)/pip.log 2>&1 || \
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test lint format zoo zoo-ascend hunt verify bench structure runtime snapshot metamorphic fuzz limits \
-  mutation coverage flagship imports docs clean
+  mutation coverage flagship flagship-ascend imports docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ hunt: $(STAMP) ## run the idioms in torch, PyNative and Graph mode and compare (
 # A run that was stopped goes on with: make flagship FLAGSHIP=--missing
 flagship: $(STAMP) ## run five training programs in every setting beside torch, and write docs/results/flagship.md (long)
 	@nice $(BIN)/python -m tests.training.flagship_matrix --write $(FLAGSHIP)
+
+flagship-ascend: $(STAMP) ## preflight whole training programs, without a device, and write docs/results/flagship_ascend.md (long)
+	@nice $(BIN)/python -m tests.training.flagship_preflight
 
 imports: $(STAMP) ## import every ported corpus where there is no torch (long)
 	@nice $(BIN)/python -m tests.port.without_torch

@@ -78,7 +78,7 @@ class Data:
         return np.ones((4,), np.float32), np.int32(0)
 
 
-net = nn.Dense(4, int(sys.argv[1]))
+net = nn.Dense(4, int(sys.argv[1]) + int(ops.zeros((1,), mindspore.int32)[0]))
 optimizer = nn.SGD(net.trainable_params(), 0.1)
 step = mindspore.value_and_grad(
     lambda x, y: ops.cross_entropy(net(x), y), None, net.trainable_params()
@@ -90,7 +90,7 @@ for epoch in range(100):
         loss, gradients = step(x, y)
         optimizer(gradients)
         seen += 1
-        print("step", seen)
+        print("step", seen, loss.item())
     mindspore.save_checkpoint(net, "last.ckpt")
     open("seen.txt", "w").write("overwritten")
 """
@@ -199,6 +199,8 @@ def test_a_program_runs_its_first_steps_and_replaces_nothing(
     notes = " ".join(run["notes"])
     assert "at most 3 batches" in notes and "Ascend was used instead" in notes
     assert "checkpoints were not written" in notes and "seen.txt" in notes
+    line = next(n for n, text in enumerate(PROGRAM.splitlines(), 1) if text.startswith("net = "))
+    assert f"numbers were read from tensors at train.py:{line}, where" in notes
 
 
 @pytest.mark.frameworks

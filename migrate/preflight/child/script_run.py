@@ -13,7 +13,10 @@ from migrate.preflight.child import file_guard, ranks, small_data
 from migrate.preflight.child.helper_checks import NotCompiled, skip_value_checks
 from migrate.preflight.child.import_hook import after_import_of_helpers
 from migrate.preflight.child.line_markers import LineMarkers, UserFiles
-from migrate.project.namespaces import import_place
+from migrate.preflight.child.value_reads import ValueReads
+from migrate.project.namespaces import Place, import_place
+
+_MOST_LINES = 4
 
 
 def run_script(
@@ -25,7 +28,8 @@ def run_script(
     import mindspore
 
     path = Path(job["script"])
-    batches = small_data.Limit(job["steps"])
+    reads = ValueReads(markers.files, [])
+    batches = small_data.Limit(job["steps"], reads.end)
     batches.install()
     actions = [batches.limit_helpers, skip_value_checks]
     if job["ranks"] > 1:
@@ -44,10 +48,8 @@ def run_script(
     early: list[str] = []
     markers.start()
     try:
-        if place.package and path.parent != Path(place.root):
-            runpy.run_module(f"{place.package}.{path.stem}", run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(str(path), run_name="__main__")
+        with reads:
+            _run_as_main(path, place)
     except small_data.EnoughSteps:
         pass
     except file_guard.WouldReplace as refused:
@@ -63,7 +65,28 @@ def run_script(
         guard.remove_placeholders()
         os.chdir(job["directory"])
     progress.enter("done")
-    return [*batches.notes(), *device, *guard.notes(), *early], eager.found
+    return [*batches.notes(), *_read_early(reads), *device, *guard.notes(), *early], eager.found
+
+
+def _run_as_main(path: Path, place: Place) -> None:
+    if place.package and path.parent != Path(place.root):
+        runpy.run_module(f"{place.package}.{path.stem}", run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(str(path), run_name="__main__")
+
+
+def _read_early(reads: ValueReads) -> list[str]:
+    """A model that is built from numbers which were not computed may be another one."""
+    if not reads.places:
+        return []
+    lines = ", ".join(f"{Path(file).name}:{line}" for file, line in reads.places[:_MOST_LINES])
+    left = len(reads.places) - _MOST_LINES
+    more = f" and {left} more lines" if left > 0 else ""
+    return [
+        f"before the first batch, numbers were read from tensors at {lines}{more}, where a dry run "
+        "has none: if the model is built from them, check it alone (file.py:callable): that is built "
+        "with values"
+    ]
 
 
 def _pin_device(mindspore: Any, files: UserFiles) -> list[str]:

@@ -4,7 +4,7 @@ for more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -16,8 +16,9 @@ class EnoughSteps(BaseException):
 class Limit:
     """The limit for all loaders of a program."""
 
-    def __init__(self, batches: int) -> None:
+    def __init__(self, batches: int, begun: Callable[[], None]) -> None:
         self.batches = batches
+        self._begun = begun  # called before the first batch
         self._started: dict[int, Any] = {}
 
     def install(self) -> None:
@@ -52,6 +53,7 @@ class Limit:
         def limited(loader: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
             if id(loader) in limit._started:
                 raise EnoughSteps
+            limit._begun()
             limit._started[id(loader)] = loader
             return limit._first(original(loader, *args, **kwargs))
 

@@ -1,5 +1,5 @@
-"""Numbers that a model reads from tensors while it is built in a dry run, which computes none: what
-is built from them (widths, depths, rates) may be another model than the real one.
+"""Numbers that a program reads from tensors while it builds its model in a dry run, which computes
+none: what is built from them (widths, depths, rates) may be another model than the real one.
 """
 
 from __future__ import annotations
@@ -16,12 +16,18 @@ _READS = ("asnumpy", "item", "tolist", "__int__", "__float__", "__index__", "__b
 
 
 class ValueReads:
-    """`with ValueReads(files, places): build()` adds lines of the program to `places`."""
+    """`with ValueReads(files, places): build()` adds lines of the program to `places`, until `end`
+    is called.
+    """
 
     def __init__(self, files: UserFiles, places: list[tuple[str, int]]) -> None:
         self.places = places
         self._files = files
         self._originals: dict[str, Any] = {}
+        self._ended = False
+
+    def end(self) -> None:
+        self._ended = True
 
     def __enter__(self) -> ValueReads:
         for name in _READS:
@@ -40,7 +46,8 @@ class ValueReads:
 
     def _noting(self, original: Any) -> Any:
         def read(tensor: Any, *given: Any, **named: Any) -> Any:
-            self._note(sys._getframe(1))
+            if not self._ended:
+                self._note(sys._getframe(1))
             return original(tensor, *given, **named)
 
         return read
