@@ -34,6 +34,7 @@ from migrate.resolve.torch_reach import TorchReach
 from migrate.syntax.import_planner import HELPER_MODULE, HELPERS
 from migrate.table import Table
 from tests.fuzz.check_file import Checked, check_file
+from tests.fuzz.download import TORCH
 from tests.fuzz.page import write_page
 
 _LARGE = 250  # files; of a package with more, each folder is a project of its own
@@ -49,7 +50,15 @@ class Package:
 
 
 def packages(folder: Path | None) -> Iterator[Package]:
-    """Every package of the standard library, of what is installed, and of what was downloaded."""
+    """Every package that was downloaded, those that are built on torch first, then of the standard
+    library and of what is installed.
+    """
+    if folder is not None:
+        on_torch = {name.replace("-", "_") for name in TORCH.split()}
+        for path in sorted(
+            (folder / "packages").iterdir(), key=lambda path: (path.name not in on_torch, path.name)
+        ):
+            yield from _parts(f"downloaded/{path.name}", path)
     places = sysconfig.get_paths()
     for kind, place in (("stdlib", places["stdlib"]), ("installed", places["purelib"])):
         found = sorted(Path(place).iterdir())
@@ -57,9 +66,6 @@ def packages(folder: Path | None) -> Iterator[Package]:
         for path in found:
             if path.name not in ("site-packages", "__pycache__") and _holds_python(path):
                 yield from _parts(f"{kind}/{path.name}", path)
-    if folder is not None:
-        for path in sorted((folder / "packages").iterdir()):
-            yield from _parts(f"downloaded/{path.name}", path)
 
 
 def _parts(name: str, path: Path) -> Iterator[Package]:

@@ -23,7 +23,7 @@ CHECKOUT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(CHECKOUT)]
 
 from catalog import Case, cases  # noqa: E402
-from run import _a_row_a_line, _cache, _in_order, _port  # noqa: E402
+from run import _a_row_a_line, _cache, _port  # noqa: E402
 
 from migrate.errors import RequestError  # noqa: E402
 from migrate.parity.request import inputs  # noqa: E402
@@ -41,7 +41,8 @@ def main() -> int:
     wanted = cases()
     store: Path = options.output.with_suffix(".json")
     results: dict[str, Any] = json.loads(store.read_text()) if store.is_file() else {}
-    chosen = _in_order([case for case in wanted if _is_due(case, options.only, results)], wanted)
+    due = [case for case in wanted if _is_due(case, options.only, results)]
+    chosen = sorted(due, key=lambda case: case.size)  # a stopped sweep has the most rows
     package: Path = options.cache / "ported"
     options.cache.mkdir(parents=True, exist_ok=True)
     if chosen and not (options.keep_port and package.is_dir()):

@@ -84,8 +84,8 @@ def _read_early(reads: ValueReads) -> list[str]:
     more = f" and {left} more lines" if left > 0 else ""
     return [
         f"before the first batch, numbers were read from tensors at {lines}{more}, where a dry run "
-        "has none: if the model is built from them, check it alone (file.py:callable): that is built "
-        "with values"
+        "has none: if the model is built from them, check it alone (file.py:callable), since then "
+        "it is built with values"
     ]
 
 
