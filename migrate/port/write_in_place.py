@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from migrate.errors import RequestError
-from migrate.files import in_place
+from migrate.files import atomic, in_place
 from migrate.files.git_index import Repository, UnreadableIndex, find_repository
 from migrate.files.in_place import Write
 from migrate.port.layout import helper_place
@@ -128,8 +128,12 @@ def _back_up(top: Path, files: list[Path]) -> Path:
             break
         except FileExistsError:
             continue
-    for path in files:
-        copy = folder / path.resolve().relative_to(top)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, copy, follow_symlinks=False)
+    try:
+        for path in files:
+            copy = folder / path.resolve().relative_to(top)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, copy, follow_symlinks=False)
+    except OSError:  # half of a backup is none, and a full disk stays full
+        atomic.remove(folder)
+        raise
     return folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -333,6 +334,24 @@ def test_a_dangling_link_as_output(run: Run, src: Path, tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to(tmp_path / "nowhere")
     code, _, err = run(src, "-o", tmp_path / "out")
     assert code == 2 and "is a link to a place that does not exist" in err
+
+
+def test_a_backup_that_does_not_fit_is_removed(
+    run: Run, src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (src / "other.py").write_text(NET)
+    copied: list[object] = []
+
+    def full(path: Path, copy: Path, **options: object) -> None:
+        if copied:
+            raise OSError(errno.ENOSPC, "No space left on device", str(copy))
+        copied.append(copy.write_bytes(path.read_bytes()))
+
+    monkeypatch.setattr(shutil, "copy2", full)
+    code, _, err = run(src, "--in-place", "--backup")
+    assert code == 2 and "no space left" in err
+    assert sorted(path.name for path in src.iterdir()) == ["net.py", "other.py"]
+    assert (src / "net.py").read_text() == (src / "other.py").read_text() == NET
 
 
 def test_a_full_disk_leaves_nothing(
