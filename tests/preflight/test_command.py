@@ -203,6 +203,50 @@ def test_a_program_runs_its_first_steps_and_replaces_nothing(
     assert f"numbers were read from tensors at train.py:{line}, where" in notes
 
 
+PORTED = """
+import mindspore
+import ms_migrate_helpers as helpers
+import numpy as np
+from mindspore import nn, ops
+
+
+class Data(helpers.Dataset):
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, index):
+        return np.ones((4,), np.float32), 0
+
+
+net = nn.Dense(4, 10)
+step = mindspore.value_and_grad(
+    lambda x, y: ops.cross_entropy(net(x), y), None, net.trainable_params()
+)
+loader = helpers.DataLoader(Data(), batch_size=8)
+for epoch in range(3):
+    for x, y in loader:
+        print("step", step(x, y.astype(mindspore.int32))[0].shape)
+"""
+
+
+@pytest.mark.frameworks
+def test_a_ported_loader_gives_its_batches(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from migrate.emit.bundle import helper_module
+
+    (tmp_path / "ms_migrate_helpers.py").write_text(helper_module(["DataLoader", "Dataset"], {}))
+    (tmp_path / "train.py").write_text(PORTED)
+    monkeypatch.chdir(tmp_path)
+    code, document = _run(
+        capsys, "train.py", "--mode", "pynative", "--steps", "2", "--keep", "kept"
+    )
+    (run,) = document["runs"]
+    assert code == 0, run
+    assert (tmp_path / "kept/pynative/stdout").read_text().count("step") == 2
+    assert {"BiasAddGrad", "MatMul"} & {o["operator"] for o in run["operators"]}, run["operators"]
+
+
 @pytest.mark.frameworks
 def test_the_collectives_of_a_data_parallel_step_are_tried(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

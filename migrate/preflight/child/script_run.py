@@ -50,8 +50,11 @@ def run_script(
     try:
         with reads:
             _run_as_main(path, place)
-    except small_data.EnoughSteps:
-        pass
+    except small_data.EnoughSteps as ended:
+        if not batches.given:
+            raise RuntimeError(
+                "a second pass over the data began before a batch was taken"
+            ) from ended
     except file_guard.WouldReplace as refused:
         early = [
             f"the program was ended before it replaced {refused}, with values that were never "
