@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrate.resolve.values import FLOAT, INT, Known, is_tensor, type_of_constant
+from migrate.resolve.values import FLOAT, INT, External, Known, is_tensor, type_of_constant
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -111,7 +111,7 @@ class ArrayDtypes:
         if not isinstance(node.func, ast.Attribute) or is_tensor(self._flow.symbols.type(node)):
             return ""
         owner = node.func.value
-        if ast.unparse(owner).partition(".")[0] not in ("np", "numpy"):
+        if not isinstance(self._flow.symbols.type(owner), External):  # np, np.random
             return self._of_subject(name, owner)
         return _made(name, node) or (self._of_subject(name, node.args[0]) if node.args else "")
 

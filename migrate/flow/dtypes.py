@@ -12,18 +12,18 @@ from migrate.resolve.values import (
     INT,
     STR,
     Instance,
-    ListOf,
+    Known,
     ProjectClass,
-    TupleOf,
     is_tensor,
     options_of,
+    type_of_constant,
 )
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
 
-_CASTS = {
+CASTS = {
     "half": "float16",
     "float": "float32",
     "double": "float64",
@@ -60,7 +60,7 @@ WHOLE = frozenset({"bool", "uint8", "int8", "int16", "int32", "int64"})
 # Of whole numbers they give int64; of floats the same.
 _COUNTING = frozenset({"sum", "prod", "cumsum", "cumprod", "nansum"})
 # Of whole numbers they give float32; of floats the same.
-_REAL = frozenset(
+REAL = frozenset(
     """
     acos asin atan cos cosh erf exp expm1 log log10 log1p log2 reciprocal rsqrt sigmoid sin sinh
     softmax log_softmax mean norm sqrt std tan tanh true_divide var
@@ -75,10 +75,8 @@ _KEEPING = frozenset(
     """.split()  # noqa: SIM905
 )
 RANK = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
-_NUMBERS = ("int", "float")  # of Python
+NUMBERS = ("int", "float")  # of Python
 _DEEPEST = 12
-# To a tensor without dimensions, unless a dimension is given.
-_TO_SCALAR = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median"})
 
 
 class Dtypes:
@@ -118,9 +116,9 @@ class Dtypes:
         return self._call(node) if isinstance(node, ast.Call) else ""
 
     def _operator(self, node: ast.BinOp) -> str:
-        kinds = [self._operand(side) for side in (node.left, node.right)]
-        numbers = [kind for kind in kinds if kind in _NUMBERS]
-        tensors = [kind for kind in kinds if kind not in _NUMBERS]
+        kinds = [self.operand(side) for side in (node.left, node.right)]
+        numbers = [kind for kind in kinds if kind in NUMBERS]
+        tensors = [kind for kind in kinds if kind not in NUMBERS]
         if not tensors or any(kind not in RANK for kind in tensors):
             return ""
         found = max(tensors, key=RANK.index)
@@ -130,13 +128,19 @@ class Dtypes:
             found = "int64"
         return "float32" if isinstance(node.op, ast.Div) and found in WHOLE else found
 
-    def _operand(self, node: ast.expr) -> str:
+    def operand(self, node: ast.expr) -> str:
+        """The dtype, or \"int\" and \"float\" for numbers of Python's."""
         if isinstance(node, ast.Constant):
             return {int: "int", float: "float", bool: "int"}.get(type(node.value), "")
         if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
-            return self._operand(node.operand)
-        kind = self._flow.symbols.type(node)
-        return "int" if kind is INT else "float" if kind is FLOAT else self.of(node)
+            return self.operand(node.operand)
+        kinds = {
+            type_of_constant(kind) if isinstance(kind, Known) else kind
+            for kind in options_of(self._flow.symbols.type(node))
+        }
+        if kinds and kinds <= {INT, FLOAT}:
+            return "float" if FLOAT in kinds else "int"
+        return self.of(node)
 
     def _name(self, node: ast.Name) -> str:
         around = self._flow.around(node)
@@ -187,7 +191,7 @@ class Dtypes:
         if name in _WHOLE or name in _TRUTH:
             return "int64" if name in _WHOLE else "bool"
         if name == "arange":
-            kinds = {self._operand(argument) for argument in node.args}
+            kinds = {self.operand(argument) for argument in node.args}
             return "int64" if kinds == {"int"} else "float32" if "float" in kinds else ""
         if name in ("tensor", "full", "as_tensor", "from_numpy", "scalar_tensor"):
             if not node.args:
@@ -211,7 +215,7 @@ class Dtypes:
         if name in _COUNTING:
             kind = self.of(subject)
             return "int64" if kind in WHOLE else kind
-        if name in _REAL:
+        if name in REAL:
             kind = self.of(subject)
             return "float32" if kind in WHOLE else kind
         if name in _KEEPING and (not others or name in _SHAPING):
@@ -222,8 +226,8 @@ class Dtypes:
 
     def _cast(self, node: ast.Call, receiver: ast.expr, name: str) -> str:
         """The dtype that `x.float()` and `x.to(...)` give; empty for other methods."""
-        if name in _CASTS and not node.args:
-            return _CASTS[name]
+        if name in CASTS and not node.args:
+            return CASTS[name]
         if name in ("to", "type") and node.args:
             return self._dtype(node.args[0]) or (
                 self.of(receiver) if self._is_device(node.args[0]) else ""
@@ -276,53 +280,14 @@ class Dtypes:
         found = self._flow.effects.layers.assigned(cls, node.attr)
         return [value for value, _ in found if value is not None]
 
-    def is_scalar(self, node: ast.expr) -> bool:
-        """A tensor that surely has no dimensions: `torch.tensor(2)`, `x.sum()`, names of those."""
-        if isinstance(node, ast.Call):
-            return self._gives_scalar(node)
-        values: list[ast.expr | None] = []
-        if isinstance(node, ast.Attribute):
-            values = [*self.assigned(node)]
-        elif isinstance(node, ast.Name) and (around := self._flow.around(node)) is not None:
-            values = [d.value for d in around.defuse.reaching(node) if d.kind != "augmented"]
-        return bool(values) and all(
-            isinstance(value, ast.Call) and self._gives_scalar(value) for value in values
-        )
-
-    def _gives_scalar(self, node: ast.Call) -> bool:
-        api = self._flow.symbols.api(node.func)
-        if not api.startswith("torch."):
-            return False
-        name, method = api.rpartition(".")[2], api.startswith("torch.Tensor.")
-        if api in ("torch.tensor", "torch.as_tensor") and node.args:
-            kind = self._flow.symbols.type(node.args[0])
-            return kind is INT or kind is FLOAT or isinstance(node.args[0], ast.Constant)
-        if name in _TO_SCALAR:
-            given = len(node.args) + len([k for k in node.keywords if k.arg in ("dim", "axis")])
-            return given == (0 if method else 1)
-        if method and name in _KEEPING_SHAPE and isinstance(node.func, ast.Attribute):
-            return self.is_scalar(node.func.value)
-        return False
-
-    def has_items(self, node: ast.expr) -> bool:
-        """A list, a tuple or an array is made a tensor with dimensions, a number none."""
-        if isinstance(node, (ast.List, ast.Tuple, ast.ListComp)):
-            return True
-        return any(
-            isinstance(kind, (ListOf, TupleOf))
-            or (isinstance(kind, Instance) and kind.cls == "numpy.ndarray")
-            for kind in options_of(self._flow.symbols.type(node))
-        )
-
     def refuses(self, left: ast.expr, right: ast.expr, divides: bool) -> bool:
         """`whole += 0.5`, `whole /= 2`: the result has fractions, and torch raises."""
         if self.of(left) not in WHOLE:
             return False
-        other = self._operand(right)
+        other = self.operand(right)
         return divides or other == "float" or other.startswith(("float", "bfloat"))
 
 
-_KEEPING_SHAPE = frozenset({*_CASTS, "to", "detach", "clone", "abs"})
 _SHAPING = _KEEPING - {"add", "sub", "mul", "div", "max", "min", "clamp"}
 
 

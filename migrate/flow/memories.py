@@ -34,11 +34,11 @@ class Memories:
     def fresh(self, node: ast.AST) -> Refs:
         return frozenset({Ref(self._memory(node, "fresh"))})
 
-    def held_by_callee(self, node: ast.Call) -> Memory:
+    def held_by_callee(self, node: ast.AST, function: ast.AST) -> Memory:
         """What a function gives that an attribute or a global goes on holding."""
         key = (self._memory(node, "fresh"), "result")
         if key not in self._fields:
-            name = f"what {ast.unparse(node.func)} returns"
+            name = f"what {ast.unparse(function)} gives"
             self._fields[key] = Memory("attribute", name, node, outside=True)
         return self._fields[key]
 

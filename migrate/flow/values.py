@@ -30,6 +30,7 @@ from migrate.resolve.values import (
     Known,
     ListOf,
     ProjectClass,
+    ProjectFunction,
     TupleOf,
     Value,
     is_tensor,
@@ -90,6 +91,10 @@ class Evaluator(Memories):
             return through(self.value(node.value), relation)
         if node.attr in PLAIN_ATTRIBUTES:
             return NOTHING
+        getter = self._getter(node)
+        if getter is not None:
+            held = self._flow.effects.summary(getter).returns_held
+            return frozenset({Ref(self.held_by_callee(node, node), held)} if held else ())
         owner = self.value(node.value)
         found: set[Ref] = {
             held
@@ -102,6 +107,16 @@ class Evaluator(Memories):
             if memory.outside:
                 found.add(Ref(memory))
         return frozenset(found)
+
+    def _getter(self, node: ast.Attribute) -> ProjectFunction | None:
+        """The method behind a property of a class of the program."""
+        kind = self._flow.symbols.type(node.value)
+        cls = kind.cls if isinstance(kind, Instance) else None
+        method = cls.body.get(node.attr) if isinstance(cls, ProjectClass) else None
+        if not isinstance(method, ProjectFunction) or isinstance(method.node, ast.Lambda):
+            return None
+        named = (getattr(d, "id", "") for d in method.node.decorator_list)
+        return method if "property" in named else None
 
     def _subscript(self, node: ast.Subscript) -> Refs:
         held = self.value(node.value)
@@ -288,7 +303,7 @@ class Evaluator(Memories):
         if effects.returns and not effects.returns_new:
             found -= self.fresh(node)
         if effects.returns_held is not None:
-            found.add(Ref(self.held_by_callee(node), effects.returns_held))
+            found.add(Ref(self.held_by_callee(node, node.func), effects.returns_held))
         return frozenset(found)
 
     # Stores -------------------------------------------------------------------------------------

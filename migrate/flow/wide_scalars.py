@@ -8,13 +8,29 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from migrate.flow.dtypes import RANK, WHOLE
-from migrate.resolve.values import INT, UNKNOWN, Known, is_tensor
+from migrate.flow.dtypes import CASTS, NUMBERS, RANK, REAL, WHOLE
+from migrate.resolve.values import (
+    FLOAT,
+    INT,
+    UNKNOWN,
+    Instance,
+    Known,
+    ListOf,
+    TupleOf,
+    is_tensor,
+    options_of,
+)
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
+    from migrate.flow.events import Definition
+    from migrate.flow.function import FunctionFlow
 
-_DEEPEST = 8
+_DEEPEST = 12
+_KEEPING_SHAPE = frozenset({*CASTS, *REAL, "to", "detach", "clone", "abs", "neg", "square"})
+_SIZED = frozenset({"zeros", "ones", "full", "empty", "rand", "randn"})
+# To a tensor without dimensions, unless a dimension is given.
+_TO_SCALAR = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median"})
 _MAKING = ("torch.tensor", "torch.as_tensor", "torch.from_numpy", "torch.scalar_tensor")
 
 
@@ -28,18 +44,99 @@ class WideScalars:
     def widens(self, scalar: ast.expr, other: ast.expr) -> bool:
         """`other + scalar` could have another dtype in MindSpore than in torch."""
         flow = self._flow
-        if not is_tensor(flow.symbols.type(other)) or flow.dtypes.is_scalar(other):
+        if not is_tensor(flow.symbols.type(other)) or self.is_scalar(other):
             return False
         wide, narrow = self.dtype(scalar), flow.dtypes.of(other)
         if wide == "float64":
             return narrow != "float64"
         if not wide and narrow == "float16":
-            return flow.dtypes.is_scalar(scalar)
+            return self.is_scalar(scalar)
         if not narrow and wide == "int64":
-            return flow.dtypes.is_scalar(scalar)  # beside a narrower one, or a float
+            return self.is_scalar(scalar)  # beside a narrower one, or a float
         if wide not in RANK or narrow not in RANK or (wide in WHOLE) != (narrow in WHOLE):
             return False
         return narrow != "bool" and RANK.index(wide) > RANK.index(narrow)
+
+    def is_scalar(self, node: ast.expr) -> bool:
+        """A tensor that surely has no dimensions: `torch.tensor(2)`, `x.sum()`, names of those."""
+        if self._depth > _DEEPEST:
+            return False
+        self._depth += 1
+        try:
+            return self._find_scalar(node)
+        finally:
+            self._depth -= 1
+
+    def _find_scalar(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call):
+            return self._gives_scalar(node)
+        if isinstance(node, ast.UnaryOp):
+            return self.is_scalar(node.operand)
+        if isinstance(node, ast.BinOp):
+            sides = [self.is_scalar(side) for side in (node.left, node.right)]
+            numbers = [
+                self._flow.dtypes.operand(side) in NUMBERS for side in (node.left, node.right)
+            ]
+            return any(sides) and all(map(any, zip(sides, numbers, strict=True)))
+        values: list[ast.expr | None] = []
+        if isinstance(node, ast.Attribute):
+            values = [*self._flow.dtypes.assigned(node)]
+        elif isinstance(node, ast.Name) and (around := self._flow.around(node)) is not None:
+            values = self._values_of(node, around)
+        return bool(values) and all(value is not None and self.is_scalar(value) for value in values)
+
+    def _of_scalars(self, node: ast.BinOp) -> bool:
+        """`total / n`: one is such a tensor, the other one too or a number."""
+        operand = self._flow.dtypes.operand
+        sides = (node.left, node.right)
+        scalars = [side for side in sides if self.is_scalar(side)]
+        return bool(scalars) and all(s in scalars or operand(s) in NUMBERS for s in sides)
+
+    def _values_of(self, node: ast.Name, around: FunctionFlow) -> list[ast.expr | None]:
+        """What a name may have been given; one that was changed in place keeps its shape."""
+        found: list[ast.expr | None] = []
+        pending = list(around.defuse.reaching(node))
+        seen: set[Definition] = set()
+        while pending:
+            definition = pending.pop()
+            if definition in seen:
+                continue
+            seen.add(definition)
+            if definition.kind == "augmented":
+                pending += around.defuse.reaching_at(definition.statement, definition.name)
+            else:
+                found.append(definition.value)
+        return found
+
+    def _gives_scalar(self, node: ast.Call) -> bool:
+        api = self._flow.symbols.api(node.func)
+        if not api.startswith("torch."):
+            return False
+        name, method = api.rpartition(".")[2], api.startswith("torch.Tensor.")
+        if api in ("torch.tensor", "torch.as_tensor") and node.args:
+            kind = self._flow.symbols.type(node.args[0])
+            return kind is INT or kind is FLOAT or isinstance(node.args[0], ast.Constant)
+        if name in _SIZED and not method and node.args:
+            size = node.args[0]
+            return isinstance(size, ast.Tuple | ast.List) and not size.elts
+        if name in _TO_SCALAR:
+            given = len(node.args) + len([k for k in node.keywords if k.arg in ("dim", "axis")])
+            return given == (0 if method else 1)
+        if name not in _KEEPING_SHAPE:
+            return False
+        if method and isinstance(node.func, ast.Attribute):
+            return self.is_scalar(node.func.value)
+        return bool(node.args) and self.is_scalar(node.args[0])
+
+    def has_items(self, node: ast.expr) -> bool:
+        """A list, a tuple or an array is made a tensor with dimensions, a number none."""
+        if isinstance(node, ast.List | ast.Tuple | ast.ListComp):
+            return True
+        return any(
+            isinstance(kind, ListOf | TupleOf)
+            or (isinstance(kind, Instance) and kind.cls == "numpy.ndarray")
+            for kind in options_of(self._flow.symbols.type(node))
+        )
 
     def dtype(self, node: ast.expr) -> str:
         """The widest dtype that the program shows of a tensor which may have no dimensions."""
@@ -52,7 +149,7 @@ class WideScalars:
             self._depth -= 1
 
     def _find(self, node: ast.expr) -> str:
-        if self._flow.dtypes.is_scalar(node):
+        if self.is_scalar(node):
             return self._flow.dtypes.of(node)
         if isinstance(node, ast.Call):
             return self._made(node)
@@ -68,7 +165,7 @@ class WideScalars:
     def _made(self, node: ast.Call) -> str:
         """`torch.tensor(values.mean())`: a number of numpy's has a dtype."""
         api = self._flow.symbols.api(node.func)
-        if api not in _MAKING or not node.args or self._flow.dtypes.has_items(node.args[0]):
+        if api not in _MAKING or not node.args or self.has_items(node.args[0]):
             return ""
         return self._flow.dtypes.of(node)
 

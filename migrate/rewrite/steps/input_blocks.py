@@ -70,7 +70,7 @@ class InputBlocks(NodePass):
         self.context.ported += 1
         if plan.is_backward:
             assert isinstance(updated.func, cst.Attribute)
-            self._blocks.outputs[plan] = updated.func.value
+            self._blocks.outputs[plan] = _bare(updated.func.value, plan)
             return updated
         given = {
             a.keyword.value if a.keyword is not None else _NAMES[i]: a.value

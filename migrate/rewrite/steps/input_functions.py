@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 import libcst as cst
 
 from migrate.plan.input_gradients import InputGradients
+from migrate.resolve.values import Known, ListOf, TupleOf, options_of
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.statements.suites import is_gone
 from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.text import code
 
 
@@ -52,9 +55,10 @@ class InputFunctions(FileAccess):
         start = self.starts.get(plan)
         first = output if start is None else f"({output} * {code(start)}).sum()"
         # What is returned beside it must not count: its gradient cancels out.
-        returned = ", ".join([first, *plan.kept, *(f"-{name}" for name in plan.kept)])
+        counted = [name for name in plan.kept if self._may_count(plan, name)]
+        returned = ", ".join([first, *plan.kept, *(f"-{name}" for name in counted)])
         back = cst.parse_statement(f"return {returned}")
-        if plan.kept:
+        if counted:
             note = cst.Comment("# gradients are those of the sum: what is kept besides cancels out")
             back = back.with_changes(leading_lines=[cst.EmptyLine(comment=note)])
         lines = list(getattr(inner[0], "leading_lines", ())) if inner else []
@@ -71,7 +75,7 @@ class InputFunctions(FileAccess):
         name = output if output.isidentifier() and start is None else "_"
         target = name
         if plan.kept:
-            target = f"({', '.join([name, *plan.kept, *('_' for _ in plan.kept)])})"
+            target = f"({', '.join([name, *plan.kept, *('_' for _ in counted)])})"
         given = f"{plan.function_name}, ({_listed(plan.inputs)})"
         given += f", ({_listed(plan.others)})" if plan.others else ""
         again = self.again.get(plan)
@@ -80,6 +84,17 @@ class InputFunctions(FileAccess):
         helper = self.spelling.name("helpers.with_gradients")
         line = cst.parse_statement(f"{target}, {plan.gradients_name} = {helper}({given})")
         return [function, line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])]
+
+    def _may_count(self, plan: InputGradients, name: str) -> bool:
+        """A tensor, or what may be one; lists and dicts take no part in the sum."""
+        types = [
+            self.context.type(node)
+            for statement in plan.region
+            for node in all_nodes(statement)
+            if isinstance(node, ast.Name) and node.id == name
+        ]
+        options = [option for value in types for option in options_of(value)]
+        return not options or not all(isinstance(o, ListOf | TupleOf | Known) for o in options)
 
 
 def _listed(names: list[str]) -> str:

@@ -58,17 +58,26 @@ class ScalarOperands(NodePass):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._sides: dict[Spine, tuple[str, str]] | None = None
-        self._arguments: dict[ast.expr, ast.expr] | None = None
+        self._arguments: dict[Spine, tuple[ast.expr, ast.expr]] | None = None
 
     def leave_Arg(self, original: cst.Arg, updated: cst.Arg) -> cst.Arg:
         """`torch.max(x, s)`, `x.clamp(min=s)`"""
         if self._arguments is None:
             self._arguments = _scalar_arguments(self.context.tree, self.context)
-        partner = self.partner(original.value) if self._arguments else None
-        beside = self._arguments.get(partner) if isinstance(partner, ast.expr) else None
-        if beside is None:
+        if not self._arguments:
             return updated
-        dtype = _common_dtype(partner, beside, self.context)
+        depth, leaf = 0, original.value
+        while isinstance(leaf, cst.BinaryOperation | cst.UnaryOperation | cst.Subscript):
+            depth += 1
+            if isinstance(leaf, cst.BinaryOperation):
+                leaf = leaf.left
+            else:
+                leaf = leaf.value if isinstance(leaf, cst.Subscript) else leaf.expression
+        found = self._arguments.get((self.partner(leaf), depth))
+        if found is None:
+            return updated
+        scalar, beside = found
+        dtype = _common_dtype(scalar, beside, self.context)
         if dtype:
             name = self.spelling.name(f"mindspore.{dtype}")
             return updated.with_changes(
@@ -134,6 +143,17 @@ def _scalar_sides(tree: ast.Module, context: Context) -> dict[Spine, tuple[str, 
     return found
 
 
+def _spine(node: ast.expr) -> Spine:
+    depth = 0
+    while isinstance(node, ast.BinOp | ast.UnaryOp | ast.Subscript):
+        depth += 1
+        if isinstance(node, ast.BinOp):
+            node = node.left
+        else:
+            node = node.value if isinstance(node, ast.Subscript) else node.operand
+    return node, depth
+
+
 def _common_dtype(scalar: ast.AST | None, other: ast.expr, context: Context) -> str:
     """What the scalar is beside the other tensor; a float beside whole numbers is a float32."""
     found = context.flow.dtypes.of(other)
@@ -148,9 +168,9 @@ def _is_due(node: ast.BinOp, scalar: ast.expr, other: ast.expr, context: Context
     return is_tensor(context.type(scalar)) and flow.scalars.widens(scalar, other)
 
 
-def _scalar_arguments(tree: ast.Module, context: Context) -> dict[ast.expr, ast.expr]:
+def _scalar_arguments(tree: ast.Module, context: Context) -> dict[Spine, tuple[ast.expr, ast.expr]]:
     """Arguments without dimensions that are too wide, with the tensor that they stand beside."""
-    found: dict[ast.expr, ast.expr] = {}
+    found: dict[Spine, tuple[ast.expr, ast.expr]] = {}
     for call in nodes_of(tree, ast.Call):
         usage = context.usage(call.func)
         owner, _, name = usage.api.rpartition(".") if usage is not None else ("", "", "")
@@ -167,5 +187,5 @@ def _scalar_arguments(tree: ast.Module, context: Context) -> dict[ast.expr, ast.
                 and is_tensor(context.type(scalar))
                 and context.flow.scalars.widens(scalar, beside)
             ):
-                found[scalar] = beside
+                found[_spine(scalar)] = scalar, beside
     return found

@@ -593,3 +593,60 @@ def run():
 # --- masks.py
 def clear(tensor, where):
     tensor[where] = 0.5
+
+
+# %% [11] rows and columns given to a function that sorts them by an index
+def sort_(row):
+    order = row.argsort()
+    row[torch.arange(row.numel())] = row[order]
+
+
+def run():
+    x = data(3, 4)
+    for row in x:
+        sort_(row)
+    sort_(x[:, 1])
+    sort_(x.view(-1)[2:6])
+    return x
+
+
+# %% [11] a window of a buffer handed through two functions
+def outer(window, where):
+    inner(window.t(), where)
+    return window
+
+
+def inner(part, where):
+    part[where] = -part[where]
+    part[[0]] += 1
+
+
+def run():
+    buf = data(4, 4)
+    w = buf[1:3]
+    out = outer(w, torch.tensor([0, 3]))
+    buf += 1
+    return buf, w, out
+
+
+# %% [11] a property that gives a part of what an object holds
+class Boxes:
+    def __init__(self, t):
+        self.t = t
+
+    @property
+    def xy(self):
+        return self.t[:, :2]
+
+    def scores(self):
+        return self.t[:, 4]
+
+
+def run():
+    b = Boxes(data(3, 5))
+    s = b.scores()
+    s[s < 0] = 0
+    xy = b.xy
+    xy[torch.tensor([0, 2])] = 9
+    b.t[1] = 7
+    return b.t, s, xy

@@ -327,3 +327,60 @@ def run():
     with torch.no_grad():
         a, b = net(data(1, 2, 3)), net(data(1, 1, 3, seed=3))
     return a, b, net.pos, list(net.state_dict())
+
+
+# %% [17] late buffers of parts, and a model that is loaded without them
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", None)
+        self.w = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        self.seen = x.abs().max(0)[0]
+        return x * self.w
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Part(), Part()
+
+    def forward(self, x):
+        return self.b(self.a(x))
+
+
+def run():
+    net = Net()
+    first = list(net.state_dict())
+    net(data(3, 2))
+    state = net.state_dict()
+    other = Net()
+    loaded = other.load_state_dict(state, strict=False)
+    return first, list(state), state["b.seen"], sorted(loaded.unexpected_keys)
+
+
+# %% [17] what is not saved in a part, and a copy of it
+import copy
+
+
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(1), persistent=False)
+        self.register_buffer("mean", torch.zeros(2))
+
+    def forward(self, x):
+        self.n += 1
+        self.mean.lerp_(x.mean(0), 0.5)
+        return x - self.mean
+
+
+def run():
+    net = nn.Sequential(nn.Linear(2, 2), Counter())
+    fill(net)
+    net(data(3, 2))
+    twin = copy.deepcopy(net)
+    twin(data(3, 2, seed=4))
+    names = [name for name, _ in twin.named_buffers()]
+    return list(net.state_dict()), list(twin.state_dict()), names, net[1].n, twin[1].n, twin[1].mean

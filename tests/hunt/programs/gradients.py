@@ -758,3 +758,27 @@ def run():
         F.cross_entropy(out, labels(2, 3, seed=i)).backward()
         sums.append(x.grad.abs().sum().item())
     return skipped, sums
+
+
+# %% [0] losses in a dict beside the gradient of an input
+def losses_of(x):
+    return {"sq": (x ** 2).sum(), "abs": x.abs().sum()}
+
+def run():
+    x = data(3).requires_grad_()
+    losses = losses_of(x)
+    total = sum(losses.values())
+    total.backward()
+    parts = [v.item() for v in losses.values()]
+    return total.item(), parts, x.grad
+
+
+# %% [0] the gradient of a sum whose parts are read later
+def run():
+    x = data(2, 3).requires_grad_()
+    y = x**2
+    y.sum().backward()
+    z = data(3).requires_grad_()
+    w = z * 3
+    torch.sum(w).backward()
+    return y.detach(), x.grad, w.detach(), z.grad

@@ -139,3 +139,14 @@ def make(n, like):
 
 def run():
     return make(3, data(2, 2)), make([1, 2], data(3)), torch.Tensor(data(2, 1).size()).shape
+
+
+# %% [18] new with sizes in a tuple
+def run():
+    x = data(2, 3)
+    shape = (2,) + tuple(x.shape)
+    y = x.new(*shape).zero_()
+    for a, b in zip(y, [x, x * 2]):
+        a[:1].copy_(b[:1])
+    k, n = x.shape
+    return y, x.new(k, n).fill_(2), x.new(n, *x.shape).zero_().shape

@@ -165,3 +165,17 @@ def run():
     a.update(torch.tensor(np.ones(3)), torch.tensor(2))
     a.update(torch.tensor(np.ones(3)), 1)
     return a.total, a.count
+
+
+# %% [16] an estimate in double over batches
+def run():
+    total = torch.zeros((), dtype=torch.float64)
+    n = 0
+    for s in range(3):
+        x = data(10, seed=s)
+        total += (x ** 2).sum()
+        n += x.numel()
+    est = total / n
+    std = torch.sqrt(est)
+    x = data(2)
+    return est, (x - est).dtype, x - est, torch.max(x, est / 2), x + std, x - est.sqrt(), torch.where(x > 0, x, -est)
