@@ -98,6 +98,9 @@ structure: $(STAMP) ## measure layers, complexity and passes, and write docs/res
 FUZZ_INPUT ?= $(VENV)/fuzz
 fuzz: $(STAMP) ## analyse and port 20,000 files of other people, and write docs/results/fuzz.md (long)
 	@test -d $(FUZZ_INPUT)/packages || $(BIN)/python -m tests.fuzz.download $(FUZZ_INPUT)
+	@test -d $(FUZZ_INPUT)/tool || $(BIN)/python -m pip install --quiet --no-deps \
+	  --target $(FUZZ_INPUT)/tool hypothesmith==0.3.3 lark==1.3.1
+	@nice $(BIN)/python -m tests.fuzz.generated --tool $(FUZZ_INPUT)/tool
 	@nice $(BIN)/python -m tests.fuzz.run --input $(FUZZ_INPUT) --results $(FUZZ_INPUT)/results.jsonl
 
 # A run that was stopped goes on; `rm -r .venv/coverage` begins anew.

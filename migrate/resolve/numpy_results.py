@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from migrate.resolve.values import INT, SIZE, CallableOf, Value, instance
+from migrate.resolve.values import INT, CallableOf, ListOf, Value, instance
 
 ARRAY = instance("numpy.ndarray")
 ENTRY = instance("numpy.generic")  # of an array, or what is left of one: an array or a number
+_SHAPE = ListOf(INT, "tuple")  # a plain tuple, also where it is printed
 
 # To one number, unless an axis is given.
 _REDUCTIONS = frozenset(
@@ -30,7 +31,7 @@ def is_numpy(cls: object) -> bool:
 def array_member(name: str) -> Value:
     """`a.shape`, `a.max`"""
     if name == "shape":
-        return SIZE
+        return _SHAPE
     if name in ("size", "ndim", "itemsize", "nbytes"):
         return INT
     return CallableOf(ENTRY if name in _REDUCTIONS or name == "item" else ARRAY)

@@ -246,10 +246,11 @@ def test_numpys_dtypes_have_a_type_too(check: Check) -> None:
         import torch
 
         def convert(kind, number, x, like):
-            return «kind.type»(number), «x.type»(like.dtype), «like.type»("torch.LongTensor")
+            return «kind.type»(number), «x.type»(«like.dtype»), «like.type»("torch.LongTensor")
         """,
         "unknown torch.Tensor.type",
         "call torch.Tensor.type",
+        "attribute torch.Tensor.dtype",
         "call torch.Tensor.type",
     )
 

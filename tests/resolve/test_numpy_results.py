@@ -47,3 +47,14 @@ def test_a_call_that_torchs_method_does_not_take_is_none_of_it(tmp_path) -> None
 def test_with_its_arguments_it_may_be_torchs(tmp_path) -> None:
     result = ported(tmp_path, "data = given.read()\nreturn data.transpose(0, 1)\n")
     assert [finding.code for finding in result.findings] == ["MS307"]
+
+
+def test_the_shape_of_an_array_is_a_plain_tuple(tmp_path) -> None:
+    body = (
+        "b = np.asarray(given)\n"
+        "print(a.shape, f'{b.shape} {b.shape[1:]!r}', str(b.T.shape))\n"
+        "return torch.relu(torch.zeros(b.shape))\n"
+    )
+    text = ported(tmp_path, body).text
+    assert "Size" not in text and "shown_size" not in text
+    assert "print(a.shape, f'{b.shape} {b.shape[1:]!r}', str(b.T.shape))" in text
