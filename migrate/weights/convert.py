@@ -113,8 +113,8 @@ def _convert_whole(what: Conversion, folder: Path) -> Outcome:
 def _read_shards(index: Path) -> dict[str, Blob]:
     """The tensors of all files that `model.safetensors.index.json` names."""
     try:
-        files = sorted(set(read_json(index)["weight_map"].values()))
-        paths = [index.parent / Path(str(name)).name for name in files]
+        places = dict(read_json(index)["weight_map"])
+        paths = [index.parent / Path(str(name)).name for name in sorted(set(places.values()))]
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise RequestError("is not the index of a sharded checkpoint", where=str(index)) from error
     tensors: dict[str, Blob] = {}
@@ -122,6 +122,13 @@ def _read_shards(index: Path) -> dict[str, Blob]:
         if not path.is_file():
             raise RequestError("is named by the index, and not there", where=str(path))
         tensors |= blobs.read(path)[0]
+    missing = [name for name in places if name not in tensors]
+    if missing:
+        raise RequestError(
+            f"names {len(missing)} tensors that no file holds, the first of them {missing[0]}",
+            where=str(index),
+            next_step="fetch the files of the checkpoint again",
+        )
     return tensors
 
 

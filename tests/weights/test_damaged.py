@@ -124,6 +124,38 @@ def test_counters_in_metadata_are_believed_only_as_numbers(counters: str, tmp_pa
     assert found["bn.num_batches_tracked"].data == DATA
 
 
+def shards(folder: Path, **places: str) -> Path:
+    """Two files with a norm between them, and an index that says where each tensor is."""
+    first = {"bn.gamma": Blob("F32", (2,), DATA), "bn.beta": Blob("F32", (2,), bytes(range(8)))}
+    second = {name: Blob("F32", (2,), DATA) for name in ("bn.moving_mean", "bn.moving_variance")}
+    blobs.write(folder / "model-1.safetensors", first)
+    blobs.write(folder / "model-2.safetensors", second)
+    where = dict.fromkeys(first, "model-1.safetensors")
+    where |= dict.fromkeys(second, "model-2.safetensors")
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {"total_size": 32}, "weight_map": where | places}))
+    return index
+
+
+def test_shards_are_put_together(tmp_path: Path) -> None:
+    goal = tmp_path / "whole.safetensors"
+    assert main(["weights", str(shards(tmp_path)), str(goal), "--quiet"]) == 0
+    found, _ = blobs.read(goal)
+    assert set(found) >= {"bn.weight", "bn.bias", "bn.running_mean", "bn.running_var"}
+    assert found["bn.bias"].data == bytes(range(8))
+
+
+@pytest.mark.parametrize("file", ["model-2.safetensors", "model-3.safetensors"])
+def test_shards_that_lack_a_tensor_are_refused(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index = shards(tmp_path, **{"head.weight": file})
+    assert main(["weights", str(index), str(tmp_path / "b.safetensors")]) == 2
+    said = capsys.readouterr().err
+    assert ("head.weight" if file == "model-2.safetensors" else file) in said
+    assert not (tmp_path / "b.safetensors").exists()
+
+
 def checkpoint(path: Path, value: int = 0, size: int = 8) -> Path:
     data = bytes([value]) * size
     blobs.write(path, {"bn.running_mean": Blob("U8", (size,), data)})
