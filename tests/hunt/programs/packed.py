@@ -171,3 +171,32 @@ def run():
 def run():
     a, b = fill(nn.RNN(2, 3, nonlinearity="relu")), fill(nn.GRU(2, 3, 2, bidirectional=True, batch_first=True))
     return a(data(4, 1, 2)), b(data(2, 4, 2))
+
+# %% [20] a packed sequence made before the step
+def run():
+    rnn = fill(nn.LSTM(3, 4, 1, batch_first=True, bidirectional=True))
+    x = data(3, 5, 3)
+    lens = torch.tensor([5, 2, 4])
+    p = nn.utils.rnn.pack_padded_sequence(x, lens, batch_first=True, enforce_sorted=False)
+    o, (h, c) = rnn(p)
+    y, n = nn.utils.rnn.pad_packed_sequence(o, batch_first=True)
+    last = torch.cat([h[-2], h[-1]], 1)
+    y.sum().backward()
+    return y, n, last, rnn.weight_ih_l0.grad, p.batch_sizes
+
+# %% [20] a batch that is a named tuple
+from collections import namedtuple
+Batch = namedtuple("Batch", ("x", "y"))
+
+def run():
+    net = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    log = []
+    for i in range(2):
+        batch = Batch(data(4, 3, seed=i), labels(4, 2, seed=i))
+        loss = F.cross_entropy(net(batch.x), batch.y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        log.append(loss.item())
+    return log, net.weight
