@@ -940,7 +940,7 @@ class ParamGroup(MutableMapping):
             now = self.beta1.asnumpy().item()
             if np.float32(value[0]) != now:  # a schedule has changed it
                 return (now, *value[1:])
-        return _shortest(value) if isinstance(value, Tensor) else value
+        return written_number(value)
 
     def __setitem__(self, key, value):
         value = value.asnumpy().item() if isinstance(value, Tensor) else value
@@ -966,8 +966,10 @@ class ParamGroup(MutableMapping):
         return repr(dict(self))
 
 
-def _shortest(value):
+def written_number(value):
     """The number that the program wrote, 0.0002, where float32 holds 0.00019999999494757503."""
+    if not isinstance(value, Tensor):
+        return value
     number = value.asnumpy()[()]
     return float(str(number)) if isinstance(number, np.floating) else number.item()
 

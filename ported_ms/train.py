@@ -114,7 +114,7 @@ def train_one_epoch(
             grads = ops.clip_by_global_norm(grads, args.clip_grad)
         scaler.step(optimizer, grads)
         scaler.update()
-        lr = float(scheduler.get_last_lr()[0])
+        lr = helpers.written_number(scheduler.get_last_lr()[0])
         scheduler.step()
 
         (acc1,) = accuracy(output, target, topk=(1,))

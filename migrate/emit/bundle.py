@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from migrate.emit.lean.reach import lean_pieces
 from migrate.emit.mint_layers import over_mint
@@ -32,10 +33,12 @@ def helper_module(
     *,
     package: bool = False,
     users: list[str] | None = None,
+    modules: Collection[str] = (),
 ) -> str:
     """The text of ms_migrate_helpers.py for these names, what they need, and what was made from
     rows; over mint's layers where a table for mint is given. With `package` the pieces come from
-    ms_migrate_runtime. With the texts of all its `users`, it has only what they ask for.
+    ms_migrate_runtime. With the texts of its `users` and the files around them, which are
+    importable as `modules`, it has only what they ask for.
     """
     index = helper_index()
     made = {name: text for name, text in generated.items() if name not in index}
@@ -46,7 +49,7 @@ def helper_module(
     if users is None or package:
         definitions = index.closure([*wanted, *needed])
     else:
-        definitions = lean_pieces(index, [*wanted, *needed], made.values(), users)
+        definitions = lean_pieces(index, [*wanted, *needed], made.values(), users, modules)
     taken: list[str] = []
     if package:
         definitions, taken = _shared_out(definitions, {*wanted, *needed})

@@ -6,8 +6,7 @@ import ast
 import contextlib
 import os
 import pickle
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,7 +80,6 @@ def port_tree(
     if not options.mint:  # the CPU's kernels swallow NaN, and mint's norms count batches
         table = with_variants(table, project)
     needed: dict[Path, tuple[dict[str, None], dict[str, str]]] = {}
-    users: dict[Path, list[str]] = defaultdict(list)
     work = [(source, homes[source][1]) for source in project.files]
     all_ported = _port_all(work, project, table, options, done)
     for source, ported in zip(project.files, all_ported, strict=True):
@@ -92,7 +90,6 @@ def port_tree(
             names, generated = needed.setdefault(home, ({}, {}))
             names |= dict.fromkeys(ported.helpers)
             generated |= ported.generated
-            users[home].append(ported.text)
     for home, (names, generated) in needed.items():
         mint = table if options.mint else None
         module = home / f"{HELPER_MODULE}.py"
@@ -109,12 +106,20 @@ def port_tree(
         if formats_values(project):
             names["formatted_tensors"] = None
         before = result.files.get(module)
-        asked = [*users[home], *earlier.users]
-        text = helper_module(list(names), generated, mint, package=options.package, users=asked)
+        # Files without helpers count, too: one may hook networks, or draw random numbers in them.
+        texts = [one.text for at, one in result.files.items() if at.stem != HELPER_MODULE]
+        text = helper_module(
+            list(names),
+            generated,
+            mint,
+            package=options.package,
+            users=[*texts, *earlier.users],
+            modules=_importable(result.files),
+        )
         if before is None:
             result.helpers[module] = text
         elif before.problem is None:  # the sources were ported before
-            old = _written_before(before.text, result.files.values(), mint, options)
+            old = _written_before(before.text, result.files, mint, options)
             before.text = with_helpers(before.text, text, old)
             before.changed = before.text != before.source.read()
     if options.in_place:
@@ -126,16 +131,26 @@ def port_tree(
     return result
 
 
+def _importable(files: Iterable[Path]) -> set[str]:
+    """Names by which files of the port are imported, those of their folders among them."""
+    return {part for path in files for part in path.with_suffix("").parts} | {HELPER_MODULE}
+
+
 def _written_before(
-    module: str, files: Iterable[PortedFile], mint: Table | None, options: Options
+    module: str, files: Mapping[Path, PortedFile], mint: Table | None, options: Options
 ) -> str:
-    """The helper module as it was written for the files that use it already."""
-    users = [text for one in files if HELPER_MODULE in (text := one.source.read())]
+    """The helper module as it was written for the files that were ported already."""
+    texts = [one.source.read() for at, one in files.items() if at.stem != HELPER_MODULE]
+    users = [text for text in texts if HELPER_MODULE in text or "torch" not in text]
     with contextlib.suppress(SyntaxError):
         trees = [ast.parse(text) for text in users]
         names = {name for tree in trees for name in used_helpers(tree)}
         names |= {name for name in INSTALLED if f"\n{name} = " in module}
-        return helper_module(sorted(names), {}, mint, package=options.package, users=users)
+        modules = _importable(files)
+        wanted = sorted(names)
+        return helper_module(
+            wanted, {}, mint, package=options.package, users=users, modules=modules
+        )
     return ""
 
 

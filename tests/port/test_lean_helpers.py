@@ -17,7 +17,9 @@ IMPORT = "import ms_migrate_helpers as helpers\n"
 
 
 def module(names: list[str], *lines: str) -> str:
-    return helper_module(names, {}, users=[IMPORT + "\n".join(lines) + "\n"])
+    return helper_module(
+        names, {}, users=[IMPORT + "\n".join(lines) + "\n"], modules=["ms_migrate_helpers"]
+    )
 
 
 def test_parameters_that_no_call_gives_go_with_all_they_need() -> None:
@@ -159,6 +161,28 @@ def test_private_names_of_mindspore_are_listed() -> None:
                 used |= {"_c_expression"} if hidden else set()
         for name in used - own:
             assert name in page and path.stem in page, f"{path.stem} uses MindSpore's {name}"
+
+
+STEP = "grad_step = helpers.value_and_grad(forward_step, None, optimizer.parameters)"
+ASKED = {  # what a step is asked where the program may have it, and a piece that does so
+    "import random": "def changes_by_itself(",
+    "from numpy.random import rand": "def changes_by_itself(",
+    "batch = next(batches)": "def changes_by_itself(",
+    "setattr(net, name, value)": "def _globals_of(",
+    "layer.register_forward_hook(show)": "def _globals_of(",
+}
+
+
+def test_a_step_asks_what_the_program_may_have() -> None:
+    """Decided from all files of a port: those without helpers count, and unknown ones may."""
+    plain = IMPORT + STEP
+    closed = helper_module(["value_and_grad"], {}, users=[plain, "import net"], modules=["net"])
+    for line, piece in ASKED.items():
+        text = helper_module(["value_and_grad"], {}, users=[plain, line])
+        assert piece in text and piece not in closed, line
+    for line in ("import net", "from .net import Net", "import importlib"):
+        text = helper_module(["value_and_grad"], {}, users=[plain, line])
+        assert all(piece in text for piece in ASKED.values()), line
 
 
 def test_constants_between_pieces_are_written_into_them() -> None:

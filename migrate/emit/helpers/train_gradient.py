@@ -195,7 +195,7 @@ def _python_alone(fn, around):
         return "a value that it takes for a constant changes every time"
     cells = [value for value in around.values() if isinstance(value, nn.Cell)]
     reason = next(filter(None, map(python_only, cells)), "")
-    if not reason and (uses("random") or uses("next")) and changes_by_itself(fn, around):
+    if not reason and uses("values that change by themselves") and changes_by_itself(fn, around):
         return "it would draw Python's or numpy's random numbers once"
     return reason
 

@@ -29,6 +29,7 @@ class Callers:
     stored: Counter[str] = field(default_factory=Counter)  # attributes that are assigned
     words: Counter[str] = field(default_factory=Counter)  # attributes and strings that name one
     defined: set[str] = field(default_factory=set)  # functions, methods and classes
+    imports: set[str] = field(default_factory=set)  # modules, by the first part of their names
     is_open: bool = False  # sets attributes, or looks names up, in ways that are not seen here
     sets_any: bool = False  # sets attributes in such ways
 
@@ -40,6 +41,7 @@ class Callers:
         self.stored += other.stored
         self.words += other.words
         self.defined |= other.defined
+        self.imports |= other.imports
         self.is_open = self.is_open or other.is_open
         self.sets_any = self.sets_any or other.sets_any
 
@@ -141,6 +143,7 @@ class _Walk(ast.NodeVisitor):
         self.found.defined |= names
         module = getattr(node, "module", None) or ""
         paths = [module, *(one.name for one in node.names)]
+        self.found.imports |= _first_parts(node)
         self.found.words.update({word for path in paths for word in path.split(".")})
 
     visit_ImportFrom = visit_Import
@@ -163,6 +166,13 @@ class _Walk(ast.NodeVisitor):
             elif f"{HELPERS}." in node.value:  # a quoted annotation
                 words = node.value.replace("[", " ").replace("]", " ").split()
                 self.found.values |= {word.rpartition(".")[2] for word in words}
+
+
+def _first_parts(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """`from . import net` may take a file or a name of the package itself."""
+    if isinstance(node, ast.Import):
+        return {alias.name.partition(".")[0] for alias in node.names}
+    return {node.module.partition(".")[0]} if node.module else {"__init__"}
 
 
 def _is_name(node: ast.expr, names: set[str]) -> bool:

@@ -5,6 +5,7 @@ piece loses another one may no longer be asked for.
 from __future__ import annotations
 
 import ast
+import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -35,23 +36,48 @@ _CALLED_BY_BASE = {
     "dict": _OF_MAPPINGS,
     "str": set(),
 }
+# Modules that define no networks; importlib may import any.
+_WITHOUT_NETWORKS = (sys.stdlib_module_names - {"importlib", "runpy"}) | frozenset(
+    [
+        "mindspore",
+        "numpy",
+        "PIL",
+        "tqdm",
+        "yaml",
+        "matplotlib",
+        "cv2",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "tensorboardX",
+        "ms_migrate_helpers",
+        "ms_migrate_runtime",
+    ]
+)
 # Files of pieces that look attributes of layers up by a computed name, or by one in a text.
 _LOOKS_INTO_LAYERS = ("modules_", "text_layers", "vision_")
 
 
 def lean_pieces(
-    index: HelperIndex, wanted: list[str], made: Iterable[str], texts: Iterable[str]
+    index: HelperIndex,
+    wanted: list[str],
+    made: Iterable[str],
+    texts: Iterable[str],
+    modules: Collection[str] = (),
 ) -> list[Definition]:
-    """The wanted definitions and what they need, for these ported texts and generated pieces."""
+    """The wanted definitions and what they need, for these ported texts and generated pieces. The
+    texts are all of a program if they import none but known `modules`.
+    """
     outside = in_ported(texts)
     if outside is None:
         return index.closure(wanted)
     for text in made:
         outside.add(in_piece(ast.parse(text)))
     outside.values |= set(wanted) - set(outside.calls) - outside.asked
+    facts = _facts(outside, wanted, modules)
     pieces = {one.name: one for one in index.closure(wanted)}
     for _ in range(_ROUNDS):
-        new = _Round(pieces, wanted, outside).run()
+        new = _Round(pieces, wanted, outside, facts).run()
         if new == pieces:
             break
         pieces = new
@@ -86,7 +112,13 @@ def _called_at_once(source: str) -> frozenset[str]:
 class _Round:
     """One look at all pieces as they are now."""
 
-    def __init__(self, pieces: dict[str, Definition], wanted: list[str], outside: Callers) -> None:
+    def __init__(
+        self,
+        pieces: dict[str, Definition],
+        wanted: list[str],
+        outside: Callers,
+        facts: Collection[str],
+    ) -> None:
         self._wanted = wanted
         self._outside = outside
         self._pieces = self._alive(pieces)
@@ -114,8 +146,7 @@ class _Round:
             for base in node.bases:
                 self._derived[ast.unparse(base)].append(node)
         self._bases = set(self._derived)
-        self._there = {*self._pieces, *outside.words, *outside.defined}
-        self._there |= _facts(outside, wanted)
+        self._there = {*self._pieces, *outside.words, *outside.defined, *facts}
         into_layers = [p for p in self._pieces.values() if p.file.startswith(_LOOKS_INTO_LAYERS)]
         self._sealed = not outside.is_open and not any(
             _callers(piece.source).sets_any for piece in into_layers
@@ -252,15 +283,20 @@ class _Round:
         return found
 
 
-def _facts(outside: Callers, wanted: Collection[str]) -> set[str]:
-    """What pieces ask of a program beside names: texts that are no identifiers."""
-    found: set[str] = set()
+def _facts(outside: Callers, wanted: Collection[str], modules: Collection[str]) -> set[str]:
+    """What pieces ask of a program beside names: texts that are no identifiers. Of a program with
+    files that are not seen here, all of them may hold.
+    """
+    unseen = bool(outside.imports - _WITHOUT_NETWORKS - set(modules))
     hooked = any("hook" in word for word in outside.words)
-    if outside.is_open or hooked or "watched_settings" in wanted:
-        found.add("settings that change")
-    if len(outside.calls.get("value_and_grad", ())) > 1:
-        found.add("several training steps")
-    return found
+    drawn = not outside.words.keys().isdisjoint(("random", "rng", "next"))
+    changed = outside.is_open or hooked or "watched_settings" in wanted
+    found = {
+        "settings that change": changed,
+        "values that change by themselves": drawn,
+        "several training steps": len(outside.calls.get("value_and_grad", ())) > 1,
+    }
+    return {fact for fact, holds in found.items() if holds or unseen}
 
 
 def _says_default(call: ast.Call, known: Known) -> bool:

@@ -9,15 +9,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Container
+from functools import cached_property
 
 import libcst as cst
 
 from migrate.pipeline import becomes, declare, same
 from migrate.rewrite.node_pass import NodePass
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.nodes import expression, keyword_argument
 from migrate.syntax.text import code
 
+_ADDS = "add_argument"
+_PARSERS = ("ArgumentParser", "add_parser", "add_argument_group", "add_subparsers")
+_PROSE = ("help", "description", "epilog")
 _OPTION = re.compile(r"-{0,2}(?:[a-z]+[-_])?(?:device|dev)")
 # The word, not a part of another option's name.
 _CUDA = re.compile(r"(?<![-\w.])(?:cuda|CUDA)\b(?![-\w(])")
@@ -50,6 +54,14 @@ _CUDA = re.compile(r"(?<![-\w.])(?:cuda|CUDA)\b(?![-\w(])")
             'parser.add_argument("--no-cuda", action="store_true", '
             'help="disables accelerator training")\nmindspore.set_seed(0)',
         ),
+        becomes(
+            'parser = argparse.ArgumentParser(description="on one GPU (default: cuda)")\n'
+            "add = parser.add_argument\n"
+            'add("--device", default="cuda", help="cuda or cpu")\n',
+            'parser = argparse.ArgumentParser(description="on one GPU (default: accelerator)")\n'
+            "add = parser.add_argument\n"
+            'add("--device", default="Ascend", help="Ascend or cpu", type=helpers.device)\n',
+        ),
         same('parser.add_argument("--devices", default=1, type=int)'),
     ],
 )
@@ -60,13 +72,10 @@ class DeviceOptions(NodePass):
         partner = self.partner(original)
         if not isinstance(partner, ast.Call) or not isinstance(updated, cst.Call):
             return updated
-        if not _is_option(partner):
-            return updated
+        if not _is_option(partner, self._aliases):
+            return self._described(partner, updated)
         if not _names_a_device(partner):
-            renamed = _with_help(updated)
-            if renamed is not updated:
-                self.context.edited_lines.add(partner.lineno)
-            return renamed
+            return self._described(partner, updated, option=True)
         kept = [_in_words_of_mindspore(argument) for argument in updated.args]
         kind = keyword_argument("type", expression(self.spelling.name("helpers.device")))
         places = [i for i, a in enumerate(kept) if a.keyword and a.keyword.value == "type"]
@@ -77,14 +86,46 @@ class DeviceOptions(NodePass):
         self.context.edited_lines.add(partner.lineno)
         return updated.with_changes(args=kept)
 
+    @cached_property
+    def _aliases(self) -> set[str]:
+        return _aliases(self.context.tree)
 
-def _is_option(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
+    def _described(self, call: ast.Call, updated: cst.Call, *, option: bool = False) -> cst.Call:
+        """With the accelerator in what an option or a parser says of itself."""
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        name = call.func.id if isinstance(call.func, ast.Name) else name
+        if not option and name not in _PARSERS:
+            return updated
+        renamed = _with_help(updated)
+        if renamed is not updated:
+            self.context.edited_lines.add(call.lineno)
+        return renamed
+
+
+def _is_option(call: ast.Call, aliases: Container[str]) -> bool:
+    if isinstance(call.func, ast.Name):
+        return call.func.id in aliases
+    return isinstance(call.func, ast.Attribute) and call.func.attr == _ADDS
+
+
+def _aliases(tree: ast.Module) -> set[str]:
+    """`add = parser.add_argument`: names that are nothing else."""
+    bound: dict[str, list[ast.expr | None]] = {}
+    for node in nodes_of(tree, ast.Assign, ast.AnnAssign, ast.NamedExpr):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                bound.setdefault(target.id, []).append(node.value)
+    return {
+        name
+        for name, values in bound.items()
+        if all(isinstance(value, ast.Attribute) and value.attr == _ADDS for value in values)
+    }
 
 
 def _with_help(call: cst.Call) -> cst.Call:
-    """Of another option: `help="disables CUDA training"`."""
-    args = [_in_words_of_mindspore(one, "accelerator", {"help"}) for one in call.args]
+    """Of another option: `help="disables CUDA training"`; of a parser, its description."""
+    args = [_in_words_of_mindspore(one, "accelerator", _PROSE) for one in call.args]
     changed = any(new is not old for new, old in zip(args, call.args, strict=True))
     return call.with_changes(args=args) if changed else call
 

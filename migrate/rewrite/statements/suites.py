@@ -70,7 +70,10 @@ def unwrapped(node: cst.With) -> cst.FlattenSentinel[cst.BaseStatement]:
     return cst.FlattenSentinel(body)  # type: ignore[arg-type]
 
 
-_HARMLESS = ("get_context", "isinstance", "hasattr", "len", "callable")
+_HARMLESS = (
+    *("get_context", "isinstance", "issubclass", "hasattr", "getattr", "len", "callable"),
+    *("is_tensor", "device_type", "startswith", "endswith"),
+)
 
 
 def is_pure(test: cst.BaseExpression) -> bool:
