@@ -3,6 +3,8 @@
 import mindspore
 from mindspore import nn
 
+from migrate.emit.helpers.functions_attention import multi_head_attention_forward
+
 
 class MultiheadAttention(nn.MultiheadAttention):
     """nn.MultiheadAttention with torch's signatures; without weights it gives (output, None)."""
@@ -51,8 +53,43 @@ class MultiheadAttention(nn.MultiheadAttention):
         average_attn_weights=True,
         is_causal=False,
     ):
+        if key_padding_mask is not None:
+            return self._padded(
+                query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights
+            )
         # is_causal is a hint in torch: the mask itself is given beside it.
         output, weights = super(MultiheadAttention, self).construct(
             query, key, value, key_padding_mask, True, attn_mask, average_attn_weights
         )
         return output, weights if need_weights else None
+
+    def _padded(self, query, key, value, padding, need_weights, attn_mask, average):
+        """Where all is masked MindSpore's softmax on CPU spoils the other rows, too."""
+        first = self.batch_first and query.ndim == 3
+        if first:
+            query, key, value = query.swapaxes(0, 1), key.swapaxes(0, 1), value.swapaxes(0, 1)
+        output, weights = multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            self.training,
+            padding,
+            need_weights,
+            attn_mask,
+            not self._qkv_same_embed_dim,
+            self.q_proj_weight,
+            self.k_proj_weight,
+            self.v_proj_weight,
+            average_attn_weights=average,
+        )
+        return output.swapaxes(0, 1) if first else output, weights

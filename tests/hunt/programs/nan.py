@@ -242,3 +242,22 @@ def run():
     a = torch.full((4,), float("-inf")).scatter_reduce(0, idx, src, reduce="amax")
     b = torch.full((4,), float("inf")).scatter_reduce(0, idx, src, "amin", include_self=True)
     return a, b, (src - a[idx]).exp()
+
+
+# %% [15] left padding beside a causal mask
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(4, 2, batch_first=True, kdim=3, vdim=3)
+
+    def forward(self, x, y, pad):
+        T = x.size(1)
+        causal = torch.triu(torch.ones(T, T, dtype=torch.bool), 1)
+        out, w = self.attn(x, y, y, key_padding_mask=pad, attn_mask=causal)
+        return torch.nan_to_num(out), w
+
+def run():
+    net = fill(Net())
+    pad = torch.tensor([[True, False, False], [False, False, False]])
+    out, w = net(data(2, 3, 4), data(2, 3, 3, seed=4), pad)
+    return out.detach(), w.detach()
