@@ -86,7 +86,7 @@ class MultiheadAttention(nn.MultiheadAttention):
             padding,
             need_weights,
             attn_mask,
-            not self._qkv_same_embed_dim,
+            self.q_proj_weight is not None,
             self.q_proj_weight,
             self.k_proj_weight,
             self.v_proj_weight,
