@@ -89,7 +89,7 @@ runtime: $(STAMP) ## build the wheel of ms_migrate_runtime, for ports with --hel
 snapshot: $(STAMP) ## name the files of real packages whose port has changed
 	@$(BIN)/python -m tests.snapshot
 
-metamorphic: $(STAMP) ## port torchvision in five spellings and compare (long)
+metamorphic: $(STAMP) ## port torchvision, files of torch and training loops in six spellings and compare (long)
 	@$(BIN)/python -m tests.metamorphic
 
 structure: $(STAMP) ## measure layers, complexity and passes, and write docs/results/structure.md

@@ -20,20 +20,9 @@ SAMPLE = (
     "ops/boxes.py",
     "ops/misc.py",
 )
-
-
-# Of torch itself: an averaged model, distributions, layers that are fused, packed sequences.
-TORCH_SAMPLE = (
-    "optim/swa_utils.py",
-    "distributions/multivariate_normal.py",
-    "nn/utils/fusion.py",
-    "nn/utils/rnn.py",
-)
-# Training loops in several styles: closures, two optimizers, gradients by hand, settings in dicts.
-TRAINING_SAMPLE = (
-    *("adversarial", "averaged", "by_hand"),
-    *("closures", "pair_of_optimizers", "settings"),
-)
+TORCH_SAMPLE = ("distributions/multivariate_normal.py",)  # of torch itself
+# Training loops in several styles: closures, averages, gradients by hand, lists of networks.
+TRAINING_SAMPLE = ("adversarial", "averaged", "by_hand", "closures", "integers", "lists")
 
 
 def package(name: str) -> Path:
