@@ -63,6 +63,7 @@ def _port(options: argparse.Namespace, chosen: Chooser) -> int:
         in_place=options.in_place,
         trace=bool(options.report),
         package=options.helpers == "package",
+        data=_data_choice(options),
     )
     if options.with_torchvision is not None:
         from migrate.port.local_models import find_models
@@ -103,6 +104,10 @@ def _port(options: argparse.Namespace, chosen: Chooser) -> int:
     if remark and not options.quiet:
         print(f"ms-migrate: {printable(remark)}", file=sys.stderr)
     return code
+
+
+def _data_choice(options: argparse.Namespace) -> str:
+    return "close" if options.pixels == "close" else str(options.data)
 
 
 def _report(tree: PortedTree, found: list[Finding], options: argparse.Namespace) -> None:
@@ -170,6 +175,15 @@ def _refuse_early(options: argparse.Namespace) -> None:
         raise RequestError(
             "ms_migrate_runtime is made of MindSpore's classic layers, not of mint's",
             next_step="leave out --helpers package, or --target mint",
+        )
+    if options.pixels == "close" and options.data != "native":
+        raise RequestError(
+            "--pixels close is about the operations of --data native",
+            next_step="add --data native, or leave out --pixels",
+        )
+    if options.data == "native" and options.target != "nn":
+        raise RequestError(
+            "--data native writes pipelines for --target nn", next_step="leave out one of the two"
         )
     if options.backup and not options.in_place:
         raise RequestError(

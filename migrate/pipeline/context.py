@@ -35,6 +35,8 @@ class Context:
     spelling: ImportPlanner
     helpers: HelperIndex
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    data: str = "exact"  # or loaders as pipelines: "native", "close"
+    notes: list[tuple[int, str]] = field(default_factory=list)  # line, what the summary says of it
     text: str = ""  # the source
     lines: list[str] = field(default_factory=list)  # of the source
     pairs: dict[cst.CSTNode, ast.AST] = field(default_factory=dict)  # libcst node -> stdlib node

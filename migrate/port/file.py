@@ -55,6 +55,7 @@ class PortedFile:
     problem: Finding | None = None
     plan: str = ""  # of its training steps
     reasons: dict[int, str] = field(default_factory=dict)  # of its changed lines, for a report
+    notes: list[tuple[int, str]] = field(default_factory=list)  # line, what the summary says of it
 
     @property
     def usages(self) -> int:
@@ -118,6 +119,7 @@ def port_file(
     *,
     helper_import: str,
     mint: bool = False,
+    data: str = "exact",
     input_shapes: dict[str, tuple[int, ...]] | None = None,
     text: str | None = None,
     passes: Sequence[Pass] = (),
@@ -153,6 +155,7 @@ def port_file(
     spelling.mint = mint
     context = _context(resolver, read.resolution, spelling, read.text)
     context.input_shapes = dict(input_shapes or {})
+    context.data = data
     context.snapshots = [("lower", read.text)] if trace else None
     context.lowered_names = read.lowered_names
     context.import_findings = found
@@ -167,6 +170,7 @@ def port_file(
                 source,
                 helper_import=helper_import,
                 mint=mint,
+                data=data,
                 input_shapes=input_shapes,
                 text=spaced,
                 passes=passes,
@@ -225,6 +229,7 @@ def _ported(read: _Source, code: str, context: Context, helper_import: str) -> P
         plan=context.plan,
         helpers=helpers,
         generated=context.generated,
+        notes=[(read.lowered.source_line(line), text) for line, text in context.notes],
     )
 
 

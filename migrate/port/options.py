@@ -69,10 +69,25 @@ def add_port_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--helpers",
-        choices=("module", "package"),
-        default="module",
+        choices=("vendored", "package"),
+        type=lambda word: "vendored" if word == "module" else word,  # its name before 1.0
+        default="vendored",
         help="where helpers come from: written beside the port, or the installed package "
-        "ms_migrate_runtime (default: module)",
+        "ms_migrate_runtime (default: vendored)",
+    )
+    parser.add_argument(
+        "--data",
+        choices=("exact", "native"),
+        default="exact",
+        help="data loaders as in torch, sample by sample (exact), or as pipelines of "
+        "mindspore.dataset where dataset and transforms are known (native; default: exact)",
+    )
+    parser.add_argument(
+        "--pixels",
+        choices=("exact", "close"),
+        default="exact",
+        help="with --data native: keep PIL where MindSpore's C++ operations give other pixels "
+        "(exact), or take them (close; default: exact)",
     )
     parser.add_argument(
         "--scaffold",

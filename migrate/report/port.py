@@ -94,6 +94,7 @@ def _json(tree: PortedTree, output: Path | None, shown: Shown) -> str:
                 "usages": ported.usages,
                 "ported": ported.ported,
                 "helpers": sorted(ported.helpers),
+                "notes": [{"line": line, "text": text} for line, text in ported.notes],
             }
             for target, ported in tree.files.items()
         ],
@@ -134,6 +135,8 @@ def _text(tree: PortedTree, output: Path | None, shown: Shown) -> str:
             stream.write(f"    {finding.next_step}\n")
     if shown.findings:
         stream.write("\n")
+    noted = [(one.source.path, note) for one in tree.files.values() for note in one.notes]
+    stream.writelines(f"{path}:{line}: note: {text}\n" for path, (line, text) in noted)
     if shown.assumptions:
         stream.write(f"{listed_assumptions(tree.coverage)}\n")
     return printable(stream.getvalue() + _line(tree, output, shown) + "\n")

@@ -19,6 +19,7 @@ from migrate.table.packages import Packages
 __all__ = ["Table", "TableError"]
 
 GRAPH_LIMITS = "graph_limits"
+NATIVE_DATA = "native_data"
 ALIASES = "aliases"
 MINT = "mint"
 DEVICES = "platforms"
@@ -30,6 +31,8 @@ PACKAGES = "packages"
 VARIANTS = ("nan", "infinite", "complex", "batch_counts", "earlier")
 NAN, INFINITE, COMPLEX, BATCH_COUNTS, EARLIER = VARIANTS
 _EARLIER_THAN = "2.10"
+# Files that hold no rows of APIs.
+_OF_OTHERS = {ALIASES, DEVICES, GRAPH_LIMITS, MINT, NATIVE_DATA, PACKAGES, *VARIANTS}
 
 
 class Table:
@@ -66,7 +69,7 @@ class Table:
         names = {path.name.removesuffix(".toml") for path in self.folder.glob("*.toml")}
         if not names:
             raise TableError(f"no mapping files in {self.folder}")
-        return frozenset(names - {ALIASES, DEVICES, GRAPH_LIMITS, MINT, PACKAGES, *VARIANTS})
+        return frozenset(names - _OF_OTHERS)
 
     @cached_property
     def roots(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.bench import helper_weight, parity_cost, port_speed, run, step_speed
+from tests.bench import data_speed, helper_weight, parity_cost, port_speed, run, step_speed
 
 PARTS = {
     "analyze": run.main,
@@ -10,6 +10,7 @@ PARTS = {
     "helpers": helper_weight.main,
     "parity": parity_cost.main,
     "step": step_speed.main,
+    "data": data_speed.main,
 }
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import copy
 from collections.abc import MutableMapping
 
 import numpy as np
+from mindspore import _c_dataengine
 from mindspore.dataset import dataloader
 
 from migrate.emit.helpers.data_generator import draws_of
@@ -94,7 +95,12 @@ class DataLoader(dataloader.DataLoader):
     def __iter__(self):
         seed = draws_of(self.drawn_from).randint(2**31) if self.num_workers else 0
         self.generator = np.random.default_rng(seed)
-        return super().__iter__()
+        batches = super().__iter__()
+        if self.num_workers:
+            # Else the end of a worker ends the program once a pipeline of mindspore.dataset ran:
+            # its watch finds the worker gone. The loader itself looks whether its workers live.
+            _c_dataengine.deregister_worker_pids(id(batches))
+        return batches
 
     @property
     def index_sampler(self):

@@ -101,8 +101,12 @@ class MNIST(VisionDataset):
         self.data = self._read(f"{kind}-images-idx3-ubyte", 16).reshape(-1, 28, 28)
         self.targets = self._read(f"{kind}-labels-idx1-ubyte", 8).astype(np.int64)
 
+    @property
+    def raw_folder(self):
+        return str(Path(self.root) / type(self).__name__ / "raw")
+
     def _read(self, name, header):
-        folder = Path(self.root) / type(self).__name__ / "raw"
+        folder = Path(self.raw_folder)
         if (folder / name).exists():
             content = (folder / name).read_bytes()
         else:

@@ -40,6 +40,7 @@ _UNBOUND = ("torch.Tensor.", _MODULE)
     unit="node",
     needs=["usages", "types"],
     after={
+        "native_loaders": "loaders and transforms that become a pipeline are written there",
         "input_blocks": "the gradient of an input is planned, not called",
         "recorded_tensors": "gradients that are recorded are asked of the record",
         "step_calls": "the calls of a step have forms of their own",
