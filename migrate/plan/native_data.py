@@ -20,8 +20,19 @@ LOADER = "torch.utils.data.DataLoader"
 _SAMPLERS = ("RandomSampler", "SequentialSampler", "DistributedSampler")
 # Arguments of a loader that a pipeline has no stage for, with the values that ask for nothing.
 _NO_STAGE = ("batch_sampler", "collate_fn", "worker_init_fn", "timeout", "multiprocessing_context")
-# What may be asked of a dataset without reading a sample.
-_ASKED = ("classes", "class_to_idx", "targets", "samples", "imgs", "root", "train")
+_SIMPLE = (ast.Constant, ast.Name, ast.Attribute)  # may be written twice
+# Parts of these are computed later, several times or not at all.
+_LATER = (
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Lambda,
+    ast.IfExp,
+    ast.BoolOp,
+)
+# What may be asked of a dataset: neither samples nor the lists that programs cut down.
+_ASKED = ("classes", "class_to_idx", "root", "train")
 
 
 class Stays(Exception):
@@ -113,6 +124,10 @@ class _Planner:
         if literal_of(arguments.get("batch_size", ast.Constant(1))) is None:
             raise Stays("batch_size is None", known=True)
         given = arguments["dataset"]
+        if not isinstance(arguments.get("num_workers", ast.Constant(0)), _SIMPLE):
+            raise Stays("num_workers is computed in the call")
+        if isinstance(given, ast.Call) and not self._may_stand_before(call):
+            raise Stays("the dataset is made inside of a larger expression")
         made = self._makers(given)
         rows, _ = native_data()
         apis = {self._called(one) for one in made}
@@ -122,6 +137,14 @@ class _Planner:
         transforms = tuple(self._transform(one) for one in made)
         loader = NativeLoader(api, rows[api], arguments, isinstance(given, ast.Call))
         return _Found(call, loader, made, transforms)
+
+    def _may_stand_before(self, node: ast.AST) -> bool:
+        """What the call computes may as well be computed on a line in front of the statement."""
+        while not isinstance(node, ast.stmt):
+            if isinstance(node, _LATER):
+                return False
+            node = self._parents[node]
+        return isinstance(node, ast.Assign | ast.AnnAssign | ast.Return | ast.Expr)
 
     def _no_image_dataset(self, given: ast.expr) -> Stays:
         values = [given] if isinstance(given, ast.Call) else self._values(given)
@@ -243,7 +266,7 @@ class _Planner:
         """`len(dataset)`, `dataset.classes`."""
         parent, holder = self._parents.get(node), self._holder(node)
         if isinstance(parent, ast.Attribute):
-            return parent.attr in _ASKED
+            return parent.attr in _ASKED and not is_store(parent)
         return holder is not None and isinstance(holder.func, ast.Name) and holder.func.id == "len"
 
     def _orders(self, holder: ast.Call | None) -> bool:

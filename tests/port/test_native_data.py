@@ -53,6 +53,8 @@ def test_a_pipeline_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str
         ("loader = DataLoader(train)\nx = steps(1)\n", "the transform is also used in line 8"),
         ("loader = DataLoader(train)\nx = loader.dataset[0]\n", "samples are taken"),
         ("def get():\n    return train\nloader = DataLoader(train)\n", "also used in line 8"),
+        ("train.samples = train.samples[:9]\nloader = DataLoader(train)\n", "used in line 7"),
+        ("loader = DataLoader(train, 8, num_workers=min(2, 3))\n", "computed in the call"),
         ("options = {}\nloader = DataLoader(train, **options)\n", "only known at run time"),
     ],
 )
@@ -96,6 +98,8 @@ def test_a_dataset_made_in_the_call(tmp_path: Path) -> None:
     text = ported(tmp_path, f"loader = {made}")
     assert 'dataset = helpers.MNIST("d", transform=[vision.ToTensor()])' in text
     assert "ds.MnistDataset(dataset.raw_folder" in text
+    text = ported(tmp_path, f"loaders = [{made.strip()} for _ in range(2)]\n")
+    assert "[helpers.NativeDataLoader(helpers.MNIST(" in text
 
 
 def test_exact_is_the_default(tmp_path: Path) -> None:

@@ -78,6 +78,8 @@ def main():
     out["changed later"] = [batch[:3] for batch in summary(later)]
     whole.transform = transforms.Compose([transforms.Resize((50, 60)), transforms.ToTensor()])
     out["changed later"].append(summary(later))
+    whole.samples = whole.samples[::-1]
+    out["turned"] = summary(DataLoader(whole, **options))
     out["sample"] = list(whole[3][0].shape)
     tensors = DataLoader(TensorDataset(torch.arange(10.0), torch.arange(10)), 4, num_workers=2)
     out["beside workers"] = [summary(tensors), summary(tensors), summary(loader)[0][2]]

@@ -17,6 +17,11 @@ class DistributedSampler(Sampler):
         self.dataset = dataset
         self.num_replicas = get_world_size() if num_replicas is None else num_replicas
         self.rank = get_rank() if rank is None else rank
+        if not 0 <= self.rank < self.num_replicas:
+            raise ValueError(
+                f"Invalid rank {self.rank}, rank should be in the interval "
+                f"[0, {self.num_replicas - 1}]"
+            )
         self.shuffle, self.seed, self.epoch = shuffle, seed, 0
         self.drop_last = drop_last
         share = len(dataset) / self.num_replicas

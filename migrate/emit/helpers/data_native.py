@@ -3,6 +3,9 @@ decided when an epoch begins, on the dataset, transforms and sampler as they are
 """
 
 import copy
+import itertools
+import os
+from pathlib import Path
 
 import mindspore
 import mindspore.dataset as ds
@@ -38,6 +41,18 @@ def pipeline_operations(transform, close=False):
         return None
     behind = [vision.ToTensor(), *map(copy.deepcopy, steps[end + 1 :])]
     return [*map(copy.deepcopy, steps[:end]), *behind]
+
+
+def _as_listed(dataset):
+    """Whether the samples of an ImageFolder are all files of its folders, in MindSpore's order."""
+    files = ds.ImageFolderDataset(dataset.root, shuffle=False).get_dataset_size()
+    if files != len(dataset.samples):
+        return False
+    places = [(label, os.path.split(path)) for path, label in dataset.samples]
+    root = Path(dataset.root)
+    folders = {str(root / name): label for name, label in dataset.class_to_idx.items()}
+    in_order = all(one < other for one, other in itertools.pairwise(places))
+    return in_order and all(folders.get(folder) == label for label, (folder, _) in places)
 
 
 class NativeDataLoader(DataLoader):
@@ -81,8 +96,7 @@ class NativeDataLoader(DataLoader):
             given = (images, dataset.targets), ["image", "label"]
             rows = ds.NumpySlicesDataset(*given, sampler=order)
             return rows.map(steps, "image", num_parallel_workers=threads)
-        files = ds.ImageFolderDataset(dataset.root, shuffle=False)
-        if files.get_dataset_size() != len(dataset) or dataset.loader.__name__ != "default_loader":
+        if not _as_listed(dataset) or dataset.loader.__name__ != "default_loader":
             return None
         order.draw()
         rows = ds.ImageFolderDataset(dataset.root, sampler=order, num_parallel_workers=threads)

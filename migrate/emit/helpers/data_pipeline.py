@@ -1,8 +1,10 @@
 """Loaders over pipelines of mindspore.dataset, with what programs ask of torch's DataLoader."""
 
+import copy
 import os
 import random
 
+import mindspore
 import mindspore.dataset as ds
 import numpy as np
 
@@ -41,7 +43,8 @@ class EpochOrder:
         return iter(self.indices)
 
     def __deepcopy__(self, memo):
-        return self
+        """For one epoch: it keeps its indices when the next one is drawn meanwhile."""
+        return copy.copy(self)
 
 
 class PipelineLoader:
@@ -86,7 +89,20 @@ def epoch_of(pipeline, generator=None):
     state, drawn = random.getstate(), np.random.get_state()
     ds.config.set_seed(seed)  # which also seeds random and numpy
     try:
+        if os.environ.get("MS_MIGRATE_DATASET_SINK") == "1":  # launch.py --dataset_sink
+            return _sunk(pipeline)
         return pipeline.create_tuple_iterator(num_epochs=1)
     finally:
         random.setstate(state)
         np.random.set_state(drawn)
+
+
+def _sunk(pipeline):
+    """The batches through the device's queue, filled ahead of the steps."""
+    fetch = mindspore.data_sink(_columns, pipeline)
+    for _ in range(pipeline.get_dataset_size()):
+        yield list(fetch())
+
+
+def _columns(*values):
+    return values

@@ -40,8 +40,18 @@ class RandomSampler(Sampler):
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
         self.data_source = data_source
         self.replacement = replacement
-        self.num_samples = num_samples or len(data_source)
+        self.given = num_samples
         self.generator = generator
+        if self.num_samples <= 0:
+            raise ValueError(
+                "num_samples should be a positive integer value, "
+                f"but got num_samples={self.num_samples}"
+            )
+
+    @property
+    def num_samples(self):
+        """Asked of the dataset in every epoch: it may have grown."""
+        return len(self.data_source) if self.given is None else self.given
 
     def __iter__(self):
         size, draws = len(self.data_source), draws_of(self.generator)
@@ -93,6 +103,10 @@ class BatchSampler(Sampler):
     """Groups the indices of another sampler into lists of batch_size."""
 
     def __init__(self, sampler, batch_size, drop_last):
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(
+                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+            )
         self.sampler = sampler
         self.batch_size = batch_size
         self.drop_last = drop_last

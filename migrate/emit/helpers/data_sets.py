@@ -34,6 +34,7 @@ class TensorDataset(Dataset):
     """Row i of each tensor is sample i."""
 
     def __init__(self, *tensors):
+        assert len({tensor.shape[0] for tensor in tensors}) == 1, "Size mismatch between tensors"
         self.tensors = tensors
 
     def __getitem__(self, index):
@@ -49,6 +50,8 @@ class StackDataset(Dataset):
 
     def __init__(self, *args, **kwargs):
         self.datasets = kwargs or args
+        if len({len(one) for one in (*args, *kwargs.values())}) != 1:
+            raise ValueError("Size mismatch between datasets")
 
     def __getitem__(self, index):
         if isinstance(self.datasets, dict):
@@ -70,6 +73,8 @@ class Subset(Dataset):
         self.indices = indices
 
     def __getitem__(self, index):
+        if isinstance(index, list):
+            return self.dataset[[self.indices[one] for one in index]]
         return self.dataset[self.indices[index]]
 
     def __len__(self):
@@ -86,6 +91,8 @@ class ConcatDataset(Dataset):
     def __getitem__(self, index):
         if index < 0:
             index += len(self)
+            if index < 0:
+                raise ValueError("absolute value of index should not exceed dataset length")
         number = bisect.bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[number - 1] if number else 0
         return self.datasets[number][index - before]

@@ -80,7 +80,11 @@ class NativeLoaders(NodePass):
             )
             whitespace = elements[0].comma if len(elements) > 1 else cst.MaybeSentinel.DEFAULT
             elements = [first.with_changes(comma=whitespace), *elements]
-        return listed.with_changes(elements=elements)
+        made = listed.with_changes(elements=elements)
+        space = updated.whitespace_before_args
+        if not isinstance(space, cst.ParenthesizedWhitespace):
+            return made
+        return cst.ensure_type(made.visit(_MovedLeft(space.last_line.value)), cst.List)
 
     def _fused(self, steps: Steps, first: cst.BaseExpression) -> cst.BaseExpression:
         assert isinstance(first, cst.Call)
@@ -160,3 +164,20 @@ class NativeLoaders(NodePass):
         text = text.replace(target, self.spelling.name(target), 1)
         reads = threads if loader.dataset.rows == "files" else ""
         return text.replace("{dataset}", dataset).replace("{options}", f"sampler={made}{reads}")
+
+
+class _MovedLeft(cst.CSTTransformer):
+    """Lines of a list that was the argument of a call, on a line of its own."""
+
+    def __init__(self, indent: str) -> None:
+        super().__init__()
+        self._indent = indent
+
+    def leave_ParenthesizedWhitespace(
+        self,
+        original_node: cst.ParenthesizedWhitespace,
+        updated_node: cst.ParenthesizedWhitespace,
+    ) -> cst.ParenthesizedWhitespace:
+        line = updated_node.last_line
+        moved = line.with_changes(value=line.value.removeprefix(self._indent))
+        return updated_node.with_changes(last_line=moved)

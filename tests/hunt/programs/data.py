@@ -232,3 +232,92 @@ class Plain:
 
 def run():
     return [b for b in DataLoader(Plain(), batch_size=2)]
+
+# %% [13] datasets and samplers that refuse what they are given
+from torch.utils.data import BatchSampler, ConcatDataset, DataLoader, RandomSampler, TensorDataset
+from torch.utils.data.distributed import DistributedSampler
+
+def refused(make):
+    try:
+        make()
+    except (AssertionError, ValueError, IndexError) as error:
+        return type(error).__name__
+    return "accepted"
+
+def run():
+    a, b = TensorDataset(data(4, 2)), TensorDataset(data(3, 2))
+    both = ConcatDataset([a, b])
+    return [
+        refused(lambda: TensorDataset(data(4, 2), labels(3, 2))),
+        refused(lambda: both[-8]),
+        refused(lambda: both[7]),
+        refused(lambda: DistributedSampler(a, num_replicas=2, rank=2)),
+        refused(lambda: RandomSampler(a, num_samples=0)),
+        refused(lambda: BatchSampler(RandomSampler(a), 0, False)),
+        refused(lambda: DataLoader(a, batch_size=0)),
+        refused(lambda: DataLoader(a, shuffle=True, sampler=RandomSampler(a))),
+        refused(lambda: DataLoader([], shuffle=True)),
+        float(both[-1][0].sum() - b[2][0].sum()),
+    ]
+
+# %% [13] batches by a list of indices, and a subset of a subset
+from torch.utils.data import DataLoader, Subset, TensorDataset
+
+def run():
+    ds = TensorDataset(data(9, 2), labels(9, 3))
+    part = Subset(Subset(ds, [8, 6, 4, 2, 0]), [4, 0, 2])
+    plan = [[0, 2], [1], [2, 2, 0]]
+    return [b for b in DataLoader(part, batch_sampler=plan)], [b for b in DataLoader(ds, sampler=[3, 1])]
+
+# %% [13] workers: init function, persistent, two epochs, nested batches
+from torch.utils.data import DataLoader, Dataset, get_worker_info
+
+class Named(Dataset):
+    def __len__(self):
+        return 7
+
+    def __getitem__(self, i):
+        info = get_worker_info()
+        return {"at": (i, [float(i), f"s{i}"]), "of": 0 if info is None else info.num_workers}
+
+def prepare(worker):
+    Named.started = worker
+
+def run():
+    loader = DataLoader(Named(), 3, num_workers=2, worker_init_fn=prepare, persistent_workers=True)
+    return [b for _ in range(2) for b in loader], len(loader)
+
+# %% [13] an error in a worker stops the loop
+from torch.utils.data import DataLoader, Dataset
+
+class Broken(Dataset):
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, i):
+        if i == 4:
+            raise KeyError("no sample 4")
+        return i
+
+def run():
+    seen = []
+    try:
+        for batch in DataLoader(Broken(), batch_size=2, num_workers=1):
+            seen.append(batch)
+    except Exception as error:
+        seen.append("no sample 4" in str(error))
+    return seen
+
+# %% [13] a generator gives the same order to two loaders
+from torch.utils.data import DataLoader, TensorDataset
+
+def run():
+    ds = TensorDataset(data(20, 1))
+    orders = []
+    for _ in range(2):
+        g = torch.Generator()
+        g.manual_seed(3)
+        loader = DataLoader(ds, batch_size=5, shuffle=True, generator=g)
+        orders.append([torch.cat([b[0] for b in loader]) for _ in range(2)])
+    same = [bool((a == b).all()) for a, b in zip(orders[0], orders[1])]
+    return same, bool((orders[0][0] == orders[0][1]).all()), orders[0][0].sum()
