@@ -99,9 +99,7 @@ def configure(options: argparse.Namespace) -> None:
             # What mindspore.data_sink says; better before the data is read than after.
             reason = "Data sinking supports ascend or gpu device target, but device target is CPU."
             raise SystemExit(f"launch.py: --dataset_sink: {reason}")
-        os.environ["MS_MIGRATE_DATASET_SINK"] = (
-            "1"  # for pipelines, and loaders before MindSpore 2.10
-        )
+        os.environ["MS_MIGRATE_DATASET_SINK"] = "1"  # for loaders before MindSpore 2.10
         sink_batches()
     graph = options.mode == "graph"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
