@@ -21,7 +21,7 @@ from PIL import Image
 from collections import OrderedDict
 from collections.abc import Iterator, MutableMapping
 from functools import partial
-from mindspore import Parameter, Tensor, communication, nn, ops
+from mindspore import Parameter, Tensor, _c_dataengine, communication, nn, ops
 from mindspore._c_expression import run_backward
 from mindspore._c_expression.amp import AmpLevel, create_amp_strategy, pop_amp_strategy, push_amp_strategy
 from mindspore.common.recompute import _pynative_executor
@@ -154,6 +154,11 @@ class DistributedSampler(Sampler):
         self.dataset = dataset
         self.num_replicas = get_world_size() if num_replicas is None else num_replicas
         self.rank = get_rank() if rank is None else rank
+        if not 0 <= self.rank < self.num_replicas:
+            raise ValueError(
+                f"Invalid rank {self.rank}, rank should be in the interval "
+                f"[0, {self.num_replicas - 1}]"
+            )
         self.shuffle, self.seed, self.epoch = shuffle, seed, 0
         self.drop_last = drop_last
         share = len(dataset) / self.num_replicas
@@ -244,7 +249,12 @@ class DataLoader(dataloader.DataLoader):
     def __iter__(self):
         seed = draws_of(self.drawn_from).randint(2**31) if self.num_workers else 0
         self.generator = np.random.default_rng(seed)
-        return super().__iter__()
+        batches = super().__iter__()
+        if self.num_workers:
+            # Else the end of a worker ends the program once a pipeline of mindspore.dataset ran:
+            # its watch finds the worker gone. The loader itself looks whether its workers live.
+            _c_dataengine.deregister_worker_pids(id(batches))
+        return batches
 
     @property
     def index_sampler(self):
@@ -262,8 +272,18 @@ class RandomSampler(Sampler):
     def __init__(self, data_source, generator=None):
         self.data_source = data_source
         self.replacement = False
-        self.num_samples = len(data_source)
+        self.given = None
         self.generator = generator
+        if self.num_samples <= 0:
+            raise ValueError(
+                "num_samples should be a positive integer value, "
+                f"but got num_samples={self.num_samples}"
+            )
+
+    @property
+    def num_samples(self):
+        """Asked of the dataset in every epoch: it may have grown."""
+        return len(self.data_source) if self.given is None else self.given
 
     def __iter__(self):
         size, draws = len(self.data_source), draws_of(self.generator)
@@ -299,6 +319,8 @@ class Subset(Dataset):
         self.indices = indices
 
     def __getitem__(self, index):
+        if isinstance(index, list):
+            return self.dataset[[self.indices[one] for one in index]]
         return self.dataset[self.indices[index]]
 
     def __len__(self):
@@ -315,6 +337,8 @@ class ConcatDataset(Dataset):
     def __getitem__(self, index):
         if index < 0:
             index += len(self)
+            if index < 0:
+                raise ValueError("absolute value of index should not exceed dataset length")
         number = bisect.bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[number - 1] if number else 0
         return self.datasets[number][index - before]
