@@ -99,7 +99,7 @@ def test_a_dataset_made_in_the_call(tmp_path: Path) -> None:
     assert 'dataset = helpers.MNIST("d", transform=[vision.ToTensor()])' in text
     assert "ds.MnistDataset(dataset.raw_folder" in text
     text = ported(tmp_path, f"loaders = [{made.strip()} for _ in range(2)]\n")
-    assert "[helpers.NativeDataLoader(helpers.MNIST(" in text
+    assert "helpers.NativeDataLoader(helpers.MNIST(" in text
 
 
 def test_exact_is_the_default(tmp_path: Path) -> None:
