@@ -97,7 +97,7 @@ def test_a_dataset_made_in_the_call(tmp_path: Path) -> None:
     made = 'DataLoader(datasets.MNIST("d", transform=transforms.ToTensor()), 8)\n'
     text = ported(tmp_path, f"loader = {made}")
     assert 'dataset = helpers.MNIST("d", transform=[vision.ToTensor()])' in text
-    assert "ds.MnistDataset(dataset.raw_folder" in text
+    assert "ds.MnistDataset(" in text and "dataset.raw_folder," in text
     text = ported(tmp_path, f"loaders = [{made.strip()} for _ in range(2)]\n")
     assert "helpers.NativeDataLoader(helpers.MNIST(" in text
 
