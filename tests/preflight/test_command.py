@@ -222,7 +222,7 @@ net = nn.Dense(4, 10)
 step = mindspore.value_and_grad(
     lambda x, y: ops.cross_entropy(net(x), y), None, net.trainable_params()
 )
-loader = helpers.DataLoader(Data(), batch_size=8)
+loader = helpers.DataLoader(Data(), batch_size=8, pin_memory=True)
 for epoch in range(3):
     for x, y in loader:
         print("step", step(x, y.astype(mindspore.int32))[0].shape)

@@ -25,8 +25,11 @@ class Limit:
 
     def install(self) -> None:
         """Limit MindSpore's own loaders."""
+        from mindspore import Tensor
         from mindspore.dataset.engine import datasets
 
+        # Memory for copies to the device comes from the device's driver, which is not there.
+        Tensor.pin_memory = lambda tensor, *given: tensor
         self._limit_method(datasets.Dataset, "create_tuple_iterator")
         self._limit_method(datasets.Dataset, "create_dict_iterator")
         try:
