@@ -1617,7 +1617,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 values, gradients = step(*inputs)
                 note(missing, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
-        reason = _python_alone(fn, around)
+        reason = _python_alone(fn, around) or _python_input(inputs)
         if reason:
             return uncompiled(reason)(*inputs)
         _name_apart(around)
@@ -1786,9 +1786,19 @@ def _as_data(value):
     """Tensors in a plain tuple, the states of an LSTM, count as constants: every step would
     compile anew.
     """
-    if isinstance(value, tuple) and value and all(isinstance(v, mindspore.Tensor) for v in value):
+    if type(value) is tuple and value and all(isinstance(v, mindspore.Tensor) for v in value):
         return mindspore.mutable(value)
     return value
+
+
+def _python_input(inputs):
+    """Why an input keeps the step from being compiled: a graph takes a packed sequence for the bare
+    tuple of its parts.
+    """
+    for value in inputs:
+        if isinstance(value, tuple) and type(value) is not tuple and not hasattr(value, "_fields"):
+            return f"an input is a {type(value).__name__}, which a graph takes for a tuple"
+    return ""
 
 
 def _are_zero(gradients):

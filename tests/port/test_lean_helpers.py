@@ -212,3 +212,9 @@ def test_calls_have_what_functions_take() -> None:
             taken = {one.arg for one in args.args[: len(call.args)]}
             needed = {one.arg for one in args.args[: len(args.args) - len(args.defaults)]}
             assert needed <= taken | given, ast.unparse(call)
+
+
+def test_a_function_calls_itself_without_the_arguments_that_are_gone() -> None:
+    text = module(["vector_norm"], "helpers.vector_norm(x)")
+    assert "def vector_norm(x, dim=None):" in text
+    assert "return vector_norm(wide, axes)" in text

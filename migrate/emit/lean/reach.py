@@ -198,7 +198,15 @@ class _Round:
             self._gone,
             self._there,
         )
-        source = trimmed(piece.source, cut, self._defaults) if self._applies(piece, cut) else ""
+
+        def known_of(name: str) -> Known | None:
+            """Of itself, the piece loses arguments together with their parameters."""
+            found = self._defaults(name)
+            if found is None or name != piece.name:
+                return found
+            return found._replace(fixed=(*found.fixed, *free))
+
+        source = trimmed(piece.source, cut, known_of) if self._applies(piece, cut) else ""
         return _with_source(piece, source or piece.source)
 
     def _applies(self, piece: Definition, cut: Cut) -> bool:
