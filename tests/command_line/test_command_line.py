@@ -197,7 +197,7 @@ HARMLESS = frozenset(
     amp assumptions atol check classes diff eval explain-passes explain-plan factor format fresh
     from helpers images
     init input input-shape keep-counters keep-prefix keep-random key lines loss map memory-limit
-    min-status noise-runs optimizer quick quiet ranks rtol scaffold seed soc steps submodule
+    min-status noise-runs optimizer pixels quick quiet ranks rtol scaffold seed soc steps submodule
     timeout verbose whole with-torchvision
     """.split()  # noqa: SIM905
 )
