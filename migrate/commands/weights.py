@@ -35,6 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from", dest="origin", choices=("torch", "mindspore"), help="SRC's framework"
     )
     parser.add_argument(
+        "--to",
+        dest="goal",
+        choices=("torch", "mindspore"),
+        help="DST's framework (default: by its ending); ported programs read any ending",
+    )
+    parser.add_argument(
         "--key", default="", help="which entry of a training checkpoint holds the model"
     )
     parser.add_argument(
@@ -91,6 +97,14 @@ def run(options: argparse.Namespace) -> int:
         raise RequestError(
             "holds tensors only", where=_SAFE, next_step="leave --whole out, or use .pth and .ckpt"
         )
+    origin, goal = options.origin or _origin(source), options.goal or _goal(destination)
+    if options.whole and origin == goal:
+        other = "mindspore" if goal == "torch" else "torch"
+        raise RequestError(
+            f"is {goal}'s as well, so there is nothing to convert",
+            where=options.destination,
+            next_step=f"say --to {other}, or give it {other}'s ending",
+        )
     needs.check()
     with (
         sole_writer(_real(destination)),
@@ -100,8 +114,8 @@ def run(options: argparse.Namespace) -> int:
             convert.Conversion(
                 source=source.resolve(),
                 destination=_real(destination),
-                origin=options.origin or _origin(source),
-                goal=_goal(destination),
+                origin=origin,
+                goal=goal,
                 model=options.model or "",
                 key=options.key,
                 map=options.map,

@@ -118,7 +118,10 @@ def _write(job: dict[str, Any]) -> None:
         text = json.dumps(job["structure"]).encode()
         held = mindspore.Tensor(np.frombuffer(text, np.uint8).copy())
         entries.append({"name": nested.STRUCTURE, "data": held})
-    mindspore.save_checkpoint(entries, job["target"])
+    # MindSpore adds its ending to any other; ported programs read theirs under torch's.
+    written = f"{job['target'].removesuffix('.ckpt')}.ckpt"
+    mindspore.save_checkpoint(entries, written)
+    os.replace(written, job["target"])
     os.chmod(job["target"], 0o644)
 
 

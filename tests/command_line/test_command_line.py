@@ -198,7 +198,7 @@ HARMLESS = frozenset(
     from helpers images
     init input input-shape keep-counters keep-prefix keep-random key lines loss map memory-limit
     min-status noise-runs optimizer pixels quick quiet ranks rtol scaffold seed soc steps submodule
-    timeout verbose whole with-torchvision
+    timeout to verbose whole with-torchvision
     """.split()  # noqa: SIM905
 )
 

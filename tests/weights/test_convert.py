@@ -78,6 +78,18 @@ def test_a_nested_checkpoint_round_trips_through_ckpt_bit_for_bit(
     assert before == after
 
 
+def test_a_training_checkpoint_under_torchs_ending_needs_its_framework_named(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, ported = str(checkpoints / "nested.pth"), tmp_path / "ported.pth.tar"
+    assert main(["weights", source, str(ported), "--whole"]) == 2
+    assert "--to mindspore" in capsys.readouterr().err and not ported.exists()
+    assert main(["weights", source, str(ported), "--whole", "--to", "mindspore"]) == 0
+    assert "for mindspore, from torch" in capsys.readouterr().out
+    assert main(["weights", str(ported), str(tmp_path / "back.pth"), "--whole"]) == 0
+    assert "for torch, from mindspore" in capsys.readouterr().out
+
+
 def test_safetensors_carry_even_the_counters(checkpoints: Path, tmp_path: Path) -> None:
     middle, back = tmp_path / "m.safetensors", tmp_path / "back.safetensors"
     assert main(["weights", str(checkpoints / "plain.pth"), str(middle), "--quiet"]) == 0

@@ -197,3 +197,10 @@ def state_dict(module, prefix=""):
     names = torch_names(module, own)
     ordered = in_torch_order(list(own.items()))
     return OrderedDict((prefix + names[name], value) for name, value in ordered)
+
+
+def as_held(value, tensor):
+    """A value of torch's in the shape of what holds it: a Conv1d's weight has one axis more."""
+    shape = tuple(tensor.shape)
+    added = len(shape) == 4 and shape[2] == 1 and tuple(value.shape) == (*shape[:2], shape[3])
+    return value.reshape(shape) if added else value

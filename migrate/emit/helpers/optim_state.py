@@ -4,6 +4,8 @@ import mindspore
 import numpy as np
 from mindspore import Parameter, Tensor, ops
 
+from migrate.emit.helpers.helper_origin import uses
+from migrate.emit.helpers.modules_parameter_names import as_held
 from migrate.emit.helpers.optim_groups import param_groups
 
 # Rows of MindSpore's own optimizers under torch's names.
@@ -107,6 +109,7 @@ def _like(old, new):
 
 def _assign(parameter, value, name, place):
     value = value.asnumpy() if isinstance(value, Tensor) else value
+    value = as_held(value, parameter) if uses("Conv1d") and np.ndim(value) else value
     if np.ndim(value) and tuple(parameter.shape) != tuple(np.shape(value)):
         raise ValueError(f"{name} of parameter {place} has another shape: {np.shape(value)}")
     value = np.broadcast_to(np.asarray(value), parameter.shape)

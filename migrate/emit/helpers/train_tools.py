@@ -7,7 +7,12 @@ import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
 from migrate.emit.helpers.helper_origin import uses
-from migrate.emit.helpers.modules_parameter_names import answers_itself, own_state, torch_names
+from migrate.emit.helpers.modules_parameter_names import (
+    answers_itself,
+    as_held,
+    own_state,
+    torch_names,
+)
 
 
 def checkpoint(
@@ -146,6 +151,7 @@ def load_state_dict(module, state_dict, strict=True):
     for name, tensor in own.items():
         if names[name] in given:
             value = given[names[name]]
+            value = as_held(value, tensor) if uses("Conv1d") else value
             if tuple(value.shape) != tuple(tensor.shape):
                 wrong.append(
                     f"size mismatch for {names[name]}: copying a param with shape "

@@ -293,3 +293,16 @@ def run():
     except RuntimeError as e:
         found.append("size mismatch" in str(e) and str(e))
     return found, dst[0].weight
+
+# %% [12] a one-dimensional convolution loaded from arrays
+def run():
+    rng = np.random.default_rng(3)
+    m = nn.Sequential(nn.Conv1d(2, 3, 3), nn.ReLU(), nn.Conv1d(3, 2, 1))
+    state = {
+        "0.weight": torch.tensor(rng.standard_normal((3, 2, 3)).astype("float32")),
+        "0.bias": torch.zeros(3),
+        "2.weight": torch.tensor(rng.standard_normal((2, 3, 1)).astype("float32")),
+        "2.bias": torch.ones(2),
+    }
+    m.load_state_dict(state)
+    return m(data(2, 2, 6))
