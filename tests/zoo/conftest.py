@@ -50,11 +50,18 @@ def check_family(family: str, call: str, shape: str, models: Path, folder: Path)
     """Port the family's file alone, and compare one training step."""
     out = folder / "ported"
     assert main(["port", str(models / f"{family}.py"), "-o", str(out), "--quiet"]) == 0
-    request = check.Request(
-        torch=f"torchvision.models.{family}:{call}",
-        mindspore=f"{out / family}.py:{call}",
-        plan=Plan(inputs=[inputs.parse(shape)], classes=10, noise_runs=2, layers=False),
-        timeout=600.0,
-    )
-    report = check.run(request, folder / "step", lambda line: None)
+    given = [inputs.parse(shape)]
+    # Without layers and with two runs for the noise it is quick, and on some processors too
+    # strict: then the check decides as `ms-migrate parity` makes it.
+    plans = Plan(inputs=given, classes=10, noise_runs=2, layers=False), Plan(given, classes=10)
+    for number, plan in enumerate(plans):
+        request = check.Request(
+            torch=f"torchvision.models.{family}:{call}",
+            mindspore=f"{out / family}.py:{call}",
+            plan=plan,
+            timeout=600.0,
+        )
+        report = check.run(request, folder / f"step{number}", lambda line: None)
+        if report.exit_code == 0:
+            break
     assert report.exit_code == 0, report.failures or (report.diagnosis and report.diagnosis.text)
