@@ -43,6 +43,7 @@ COMPILED = {
     "mindspore.Tensor.requires_grad_": "2.8",
     "mindspore.Tensor.grad": "2.7",  # which the helpers add
     "mindspore._Function": "2.7",
+    "mindspore._c_dataengine.deregister_worker_pids": "2.10",
     "mindspore.common.recompute._pynative_executor.grad_flag": "2.7",
 }
 MINT = folder("mappings") / "mint.toml"

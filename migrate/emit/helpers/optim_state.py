@@ -109,7 +109,8 @@ def _like(old, new):
 
 def _assign(parameter, value, name, place):
     value = value.asnumpy() if isinstance(value, Tensor) else value
-    value = as_held(value, parameter) if uses("Conv1d") and np.ndim(value) else value
+    if uses("Conv1d"):
+        value = as_held(np.asarray(value), parameter)
     if np.ndim(value) and tuple(parameter.shape) != tuple(np.shape(value)):
         raise ValueError(f"{name} of parameter {place} has another shape: {np.shape(value)}")
     value = np.broadcast_to(np.asarray(value), parameter.shape)

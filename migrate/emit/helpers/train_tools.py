@@ -151,7 +151,8 @@ def load_state_dict(module, state_dict, strict=True):
     for name, tensor in own.items():
         if names[name] in given:
             value = given[names[name]]
-            value = as_held(value, tensor) if uses("Conv1d") else value
+            if uses("Conv1d"):
+                value = as_held(value, tensor)
             if tuple(value.shape) != tuple(tensor.shape):
                 wrong.append(
                     f"size mismatch for {names[name]}: copying a param with shape "
