@@ -37,6 +37,8 @@ class Context:
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     data: str = "exact"  # or loaders as pipelines: "native", "close"
     notes: list[tuple[int, str]] = field(default_factory=list)  # line, what the summary says of it
+    # Line, what an edit takes for granted there, how to check it.
+    assumptions: dict[tuple[int, str, str], None] = field(default_factory=dict)
     text: str = ""  # the source
     lines: list[str] = field(default_factory=list)  # of the source
     pairs: dict[cst.CSTNode, ast.AST] = field(default_factory=dict)  # libcst node -> stdlib node
@@ -111,6 +113,10 @@ class Context:
 
     def type(self, node: ast.AST | None) -> Value:
         return self.resolution.types.get(node, UNKNOWN) if node is not None else UNKNOWN
+
+    def assume(self, node: ast.AST, what: str, check: str) -> None:
+        """Note what an edit takes for granted, once."""
+        self.assumptions.setdefault((getattr(node, "lineno", 1), what, check))
 
     def flag(
         self,

@@ -12,6 +12,7 @@ from migrate.flow.blocks import Home, own_calls
 from migrate.flow.models import models_called, runs_models, short_lived_names, without_place
 from migrate.flow.project_flags import depends_on_mode, sets_mode_when_built
 from migrate.pipeline.context import Context
+from migrate.plan.mode_assumptions import UnseenModel, assume_built, assume_given
 from migrate.plan.mode_reads import reads_mode
 from migrate.syntax.ast_index import all_nodes
 
@@ -25,6 +26,7 @@ class Switches:
     unclear: list[str] = field(default_factory=list)  # neither the building nor the mode is in view
     of_home: dict[ast.AST, list[str]] = field(default_factory=dict)  # in front of its first step
     all_cells: bool = False  # every Cell of the program starts in training mode
+    unseen: list[UnseenModel] = field(default_factory=list)  # others decide about their mode
 
     def add(self, statement: ast.stmt, model: str) -> None:
         """Switch the model behind this statement, once."""
@@ -42,6 +44,15 @@ def plan_modes(
     """What brings the models that a file runs into torch's mode: a call behind each construction,
     or, where not every construction is in view, Cells that start in training mode.
     """
+    switches = _plan(tree, homes, training, context)
+    assume_given(switches.unseen, context)
+    assume_built(switches.after.items(), context)
+    return switches
+
+
+def _plan(
+    tree: ast.Module, homes: Sequence[Home], training: set[ast.AST], context: Context
+) -> Switches:
     switches = Switches()
     flow = context.flow
     depends = depends_on_mode(flow.modules.project)
@@ -57,9 +68,10 @@ def plan_modes(
         else:
             switches.unclear += given
     if reads_mode(tree, inside, context):
-        return Switches(all_cells=True)
+        return Switches(all_cells=True, unseen=switches.unseen)
     if depends and (switches.unclear or sets_mode_when_built(flow.modules.project)):
-        return Switches(all_cells=any(runs_models(home, inside, flow) for home in homes))
+        starts = any(runs_models(home, inside, flow) for home in homes)
+        return Switches(all_cells=starts, unseen=switches.unseen if starts else [])
     return switches
 
 
@@ -76,4 +88,6 @@ def _find_switches(home: Home, context: Context, switches: Switches, trains: boo
                 switches.add(statement, name)
             given |= sources.given
             switches.unclear += sources.unclear
+            if sources.given or sources.unclear:
+                switches.unseen.append(UnseenModel(model, home, use))
     return list(given)

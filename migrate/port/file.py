@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
-from migrate.analyze.coverage import Coverage, file_coverage
+from migrate.analyze.coverage import Assumption, Coverage, file_coverage
 from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding, make_finding
 from migrate.flow.project_flags import formats_numbers, repeats_numpy
@@ -225,12 +225,22 @@ def _ported(read: _Source, code: str, context: Context, helper_import: str) -> P
         changed=code != original,
         findings=findings,
         reasons=reasons,
-        coverage=file_coverage(read.file, read.usages, findings, context.table),
+        coverage=_coverage(read, findings, context),
         plan=context.plan,
         helpers=helpers,
         generated=context.generated,
         notes=[(read.lowered.source_line(line), text) for line, text in context.notes],
     )
+
+
+def _coverage(read: _Source, findings: list[Finding], context: Context) -> Coverage:
+    """The counts of a ported file, with what its passes took for granted."""
+    counted = file_coverage(read.file, read.usages, findings, context.table)
+    counted.assumptions += [
+        Assumption(read.file.path, read.lowered.source_line(line), "", what, check)
+        for line, what, check in context.assumptions
+    ]
+    return counted
 
 
 def _is_touched(resolution: FileResolution, roots: Collection[str]) -> bool:

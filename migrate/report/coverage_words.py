@@ -14,12 +14,17 @@ def covered(coverage: Coverage) -> str:
     # 100% only when it is true: 999 of 1000 is not all of it.
     percent = int(100 * coverage.share) if coverage.open else 100
     text = f"{coverage.ported:,} of {coverage.uses:,} uses of torch ported ({percent}%)"
-    if not coverage.assumed:
-        return f"{text}, all by rows measured against torch" if coverage.ported else text
-    return (
-        f"{text}: {coverage.measured:,} by rows measured against torch, "
-        f"{coverage.assumed:,} on assumptions"
-    )
+    if coverage.assumed:
+        text += (
+            f": {coverage.measured:,} by rows measured against torch, "
+            f"{coverage.assumed:,} on assumptions"
+        )
+    elif coverage.ported:
+        text += ", all by rows measured against torch"
+    others = len(coverage.assumptions) - coverage.assumed
+    if others:
+        text += f"; {others:,} assumption{'s' * (others != 1)} about types and callers out of view"
+    return text
 
 
 def open_items(number: int) -> str:

@@ -45,7 +45,7 @@ def summary(tree: PortedTree, form: str, output: Path | None, shown: Shown | Non
 
 def hint(tree: PortedTree, *, listed: bool) -> str:
     """Where a person finds the particulars of the summary."""
-    if not tree.coverage.assumed or listed:
+    if not tree.coverage.assumptions or listed:
         return ""
     return "--assumptions lists the assumptions; --report FILE.html shows both sources side by side"
 
