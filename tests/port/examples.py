@@ -57,9 +57,9 @@ NAME = "example"
 def program(before: str) -> str:
     """The example in a method of a Module, where every name means what everyone expects.
 
-    The method gives something back: one that does not may only be there to change its arguments.
+    The method gives its tensors back: one that does not may only be there to change them.
     """
-    body = textwrap.indent(f"{before}\nreturn url", " " * 8)
+    body = textwrap.indent(f"{before}\nreturn url, x, y, w, index, mask", " " * 8)
     parameters = ", ".join(["self", *PARAMETERS])
     return f"{IMPORTS}\n\nclass Net(nn.Module):\n    def {NAME}({parameters}):\n{body}\n"
 

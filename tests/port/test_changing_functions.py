@@ -67,3 +67,37 @@ def test_sums_with_a_part_are_padded(port) -> None:
     for kept in ("y[:, 0] += 1", "y[..., 1:] += 1", "y[::2] += 1", "y[1:] *= 2", "y[:k] += 1"):
         assert f"        {kept}\n" in ported(port, f"k = 2\n        {kept}").text
     assert "x[1:] += 1\n" in ported(port, "x[1:] += 1").text  # the caller's
+
+
+def test_a_change_for_the_caller_alone_reaches_an_attribute(port) -> None:
+    source = """\
+import torch.distributed as dist
+
+
+def spread(total):
+    t = total.clone() if isinstance(total, torch.Tensor) else torch.tensor(total)
+    dist.all_reduce(t)
+    if isinstance(total, torch.Tensor):
+        total.copy_(t)
+    return t
+
+
+def doubled(total: torch.Tensor):
+    total.mul_(2)
+    return total + 1
+
+
+class Meter:
+    def __init__(self):
+        self.total = torch.zeros(3)
+
+    def reduce(self):
+        spread(self.total)
+
+    def double(self):
+        doubled(self.total)
+"""
+    result = port(HEAD + source)
+    assert "        helpers.set_value(total, t." in result.text
+    assert "        spread(self.total)\n" in result.text
+    assert [finding.code for finding in result.findings] == ["MS403"]  # of doubled(self.total)

@@ -369,3 +369,29 @@ def test_gradients_that_nothing_clears_add_up(port) -> None:
     """
     ).text
     assert "gradients.add(grads)" in text and ".clear()" not in text
+
+
+def test_what_looks_at_the_loss_of_either_branch_stays(port) -> None:
+    text = port(
+        HEAD
+        + """
+    def train(model: nn.Module, data, opt: torch.optim.Optimizer, scaler, history):
+        for x, y in data:
+            loss = F.mse_loss(model(x), y)
+            if not torch.isfinite(loss):
+                raise ValueError("loss is not finite")
+            history.append(loss.item())
+            opt.zero_grad()
+            if scaler is None:
+                loss.backward()
+                opt.step()
+            else:
+                scaler.scale(loss).backward()
+                scaler.step(opt)
+                scaler.update()
+    """
+    ).text
+    chosen, _, rest = text.partition("grad_step_2(x, y)\n")
+    assert rest.count("history.append(loss.item())") == 1
+    assert rest.count('raise ValueError("loss is not finite")') == 1
+    assert "history.append" not in chosen

@@ -223,7 +223,7 @@ class CellClasses(NodePass):
                     self._effects.in_place[new] = Change(place.value, given)
             elif isinstance(given, ast.Name) or is_held_item(given, self.context):
                 self._change_before(call, argument)
-            elif shares_memory(given, self.context):
+            elif shares_memory(given, self.context) or _outlives(argument):
                 self._flag_lost_change(argument)
 
     def _change_before(self, call: ast.Call, argument: MutatedArgument) -> None:
@@ -305,3 +305,8 @@ class CellClasses(NodePass):
 
 def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _outlives(argument: MutatedArgument) -> bool:
+    """`reduce(self.total)`: the attribute is there after the call, for whoever reads it."""
+    return isinstance(argument.node, ast.Attribute) and argument.verdict.yes

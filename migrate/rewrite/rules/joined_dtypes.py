@@ -2,7 +2,8 @@
 in Graph mode they read one number's bits as another's.
 
 Where all parts are of one dtype, or nothing is known of any, MindSpore's own function is called; a
-part that is known to differ, or may, is left to a helper that looks.
+part that is known to differ, or may, is left to a helper that looks. So is one that starts as an
+empty vector (`out = torch.empty(0)`), which torch joins to tensors of any rank.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from migrate.syntax.ast_index import all_nodes
     becomes("torch.cat([x > 0, y > 0])", "ops.cat([x > 0, y > 0])"),
     becomes("torch.cat([x > 0, y])", "helpers.cat([x > 0, y])"),
     becomes("torch.cat([x > 0 if k else x])", "helpers.cat([x > 0 if k else x])"),
+    becomes("torch.cat([torch.empty(0), x])", "helpers.cat([ops.zeros(0), x])"),
 )
 def joined_dtypes(call: Call) -> None:
     written = call.sources.get("tensors")
@@ -29,6 +31,8 @@ def joined_dtypes(call: Call) -> None:
     kinds = {call.dtype_of(part) for part in parts}
     if len(kinds) > 1 or (kinds == {""} and _are_foreign(parts, call.around)):
         raise Refusal("the parts may have different dtypes", "cast them to one")
+    if any(_may_be_empty(part, call.around) for part in parts):
+        raise Refusal("one of the parts may be an empty vector", "start from the first part")
 
 
 def _parts(written: ast.expr | None, around: ast.AST | None) -> list[ast.expr]:
@@ -59,6 +63,50 @@ def _put_into(name: str, node: ast.AST) -> list[ast.expr]:
         return [node.args[-1]]
     given = node.args[0] if node.func.attr == "extend" else None
     return list(given.elts) if isinstance(given, (ast.List, ast.Tuple)) else []
+
+
+_MAKERS = ("empty", "zeros", "ones", "rand", "randn", "tensor", "as_tensor")
+
+
+def _may_be_empty(part: ast.expr, around: ast.AST | None) -> bool:
+    """torch.empty(0), torch.tensor([]).to(device), or a variable that starts as one."""
+    if not isinstance(part, ast.Name):
+        return _is_empty_vector(part)
+    return around is not None and any(
+        isinstance(target, ast.Name) and target.id == part.id and _is_empty_vector(value)
+        for node in all_nodes(around)
+        for target, value in _bindings(node)
+    )
+
+
+def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment, each with what it is given."""
+    if not isinstance(node, ast.Assign):
+        return []
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs += zip(target.elts, node.value.elts, strict=False)
+        else:
+            pairs.append((target, node.value))
+    return pairs
+
+
+def _is_empty_vector(node: ast.expr) -> bool:
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if not isinstance(node.func.value, ast.Call):
+            break
+        node = node.func.value  # torch.empty(0).to(device)
+    if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+    if name.endswith("Tensor"):
+        return not node.args or ast.unparse(node.args[0]) in ("0", "[]", "()")
+    return (
+        name in _MAKERS
+        and len(node.args) == 1
+        and ast.unparse(node.args[0]) in ("0", "[0]", "(0,)", "[]", "()")
+    )
 
 
 def _choices(node: ast.expr) -> list[ast.expr]:

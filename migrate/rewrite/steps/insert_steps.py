@@ -308,9 +308,12 @@ class _Block:
         for plan in plans:
             for statement in plan.region:
                 self.region.setdefault(statement, []).append(plan)
-        self.deferred: dict[ast.AST | None, TrainingStep] = {
-            s: plan for plan in plans for s in plan.deferred
-        }
+        # Of two steps of which one is taken, the first stands for both: what goes behind, goes
+        # behind the `if` that chooses.
+        self.deferred: dict[ast.AST | None, TrainingStep] = {}
+        for plan in plans:
+            for statement in plan.deferred:
+                self.deferred.setdefault(statement, plan.instead or plan)
         self.detached: set[ast.AST] = {s for plan in plans for s in plan.detached}
         # The statements of a step's function, those behind it, where it starts.
         self.inside: dict[TrainingStep, list[cst.BaseStatement]] = {p: [] for p in plans}

@@ -96,7 +96,8 @@ def writes_to_caller(place: ast.expr, context: Context) -> bool:
     """`def fill_(tensor): tensor.mul_(2)`: whoever passed the tensor expects to see it change.
 
     The name of the function says so, or that it computes without gradients, or that it returns
-    no tensor. Of a function that returns one, callers take the result.
+    no tensor, or that it does not look at the tensor after the change: that is for the caller
+    alone. Of a function that computes its result with the changed tensor, callers take that.
     """
     flow = context.flow.around(place)
     function = flow.node if flow is not None else None
@@ -107,7 +108,21 @@ def writes_to_caller(place: ast.expr, context: Context) -> bool:
     if named or gradient.is_recorded(place).no or returns_nothing(function):
         return True
     carries = gradient.carries(_root(place))
-    return carries.no or (carries.unknown and not _may_return_tensors(function, context))
+    if not carries.unknown:
+        return carries.no
+    return not _may_return_tensors(function, context) or _is_last_use(place, context)
+
+
+def _is_last_use(place: ast.expr, context: Context) -> bool:
+    """`total.copy_(t); return t`: nothing in the function reads the changed tensor any more."""
+    flow = context.flow.around(place)
+    statement = flow.cfg.statement_of(place) if flow is not None else None
+    root = _root(place)
+    if flow is None or not isinstance(statement, ast.Expr) or not isinstance(root, ast.Name):
+        return False
+    if flow.defuse.read_after(statement, root.id):
+        return False
+    return all(o.kind == "caller" for o in flow.aliases.observers(place))
 
 
 def _may_return_tensors(function: ast.AST, context: Context) -> bool:

@@ -82,9 +82,9 @@ def _writes_through(
     function = target.function.node
     if is_compiled(function) or isinstance(function, ast.Lambda):
         return False
-    if target.function.module is not context.resolution.scope:
-        return _says_so(function)
     flow = context.flow.of(target.function)
+    if target.function.module is not context.resolution.scope and _says_so(function):
+        return True
     return all(
         in_place_form(mutation.place, context, compiled=False).kind == "through"
         for mutation in mutations(flow)
