@@ -61,9 +61,25 @@ class DistributedDataParallel(DataParallel):
             self.averaging.before_forward()
         return super().__call__(*inputs, **options)
 
+    @property
+    def require_backward_grad_sync(self):
+        """Off: torch does not average, nor broadcast buffers before the next forward pass. Here
+        gradients are averaged every time: the sum of averages is the average of sums.
+        """
+        return self.averaging is None or self.averaging.synchronises
+
+    @require_backward_grad_sync.setter
+    def require_backward_grad_sync(self, flag):
+        if self.averaging is not None:
+            self.averaging.synchronises = flag
+
+    @contextlib.contextmanager
     def no_sync(self):
-        """Gradients are averaged every time: the sum of averages is the average of sums."""
-        return contextlib.nullcontext()
+        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
 
 
 class _Averaging:
@@ -72,11 +88,17 @@ class _Averaging:
     def __init__(self, size, buffers):
         self.size, self.buffers = size, buffers
         self.in_step = False
+        self.synchronises = self.due = True
 
     def before_forward(self):
-        """Buffers are those of the first process, once before each forward pass."""
-        if self.buffers and not self.in_step:
+        """Buffers are those of the first process, once before each forward pass; torch leaves
+        them as they are behind a forward pass without synchronisation.
+        """
+        if self.in_step:
+            return
+        if self.buffers and self.due:
             _take_from_first(self.buffers)
+        self.due = self.synchronises
 
     def average(self, gradients):
         """The mean of each gradient over the processes, several in one piece."""

@@ -1,4 +1,6 @@
-"""Gradients add up over two batches; the first is not synchronised."""
+"""Gradients add up over two batches; the first is not synchronised, nor are the running statistics
+behind it.
+"""
 
 import sys
 from contextlib import nullcontext
@@ -14,7 +16,7 @@ def main(out):
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     torch.manual_seed(rank)
-    net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
+    net = nn.Sequential(nn.Linear(6, 8, bias=False), nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 3))
     rng = np.random.default_rng(rank)
     for p in net.parameters():
         p.data = torch.from_numpy(rng.standard_normal(tuple(p.shape)).astype("float32"))
@@ -36,7 +38,8 @@ def main(out):
             optimizer.zero_grad()
         losses.append(loss.item())
     weights = [p.detach().numpy() for p in model.parameters()]
-    np.savez(f"{out}/rank{rank}.npz", *weights, losses=losses)
+    means = net[1].running_mean.numpy()
+    np.savez(f"{out}/rank{rank}.npz", *weights, losses=losses, means=means)
     dist.barrier()
     dist.destroy_process_group()
 
