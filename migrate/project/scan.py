@@ -15,16 +15,14 @@ from migrate.project.text import ReadProblem, decode, read_bytes
 
 _DECLARED = re.compile(rb"(?:\xef\xbb\xbf)?(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*coding[:=]")
 # Text that is run, or a name that is put together and then loaded: whoever parses the file tells.
-_RUN = re.compile(rb"\b(?:exec|eval)\s*\(\s*[rRbBuUfF]*['\"]")
+# One pattern a word: an expression that begins with letters is searched for much faster.
+_RUN = [re.compile(rb"%b\s*\(\s*[rRbBuUfF]*['\"]" % word) for word in (b"exec", b"eval")]
+_LETTER = re.compile(rb"\w")
 _LOADED = (b"__import__", b"import_module")
 _MODULES = re.compile(rb"\bmodules\b")
 # Both parts of a name that is put together: `"to" + "rch"`; or its first letter by its number.
-_PIECES = [
-    (re.compile(rb"""["']%b["']""" % b"torch"[:at]), re.compile(rb"""["']%b["']""" % b"torch"[at:]))
-    for at in range(1, 5)
-]
+_PIECES = [(b"torch"[:at], b"torch"[at:]) for at in range(1, 5)]
 _ESCAPED = re.compile(rb"\\(?:x74|u0074|164)")
-# Without the quote in front: an expression that begins with a word is searched for much faster.
 _TO_A_QUOTE = re.compile(rb"""torch(?:vision|audio)?["'.]""")
 _WORD = re.compile(rb"[A-Za-z0-9_]+")
 
@@ -111,7 +109,7 @@ def _words(path: Path) -> array[int] | None:
 
 
 def _quotes_torch(data: bytes, mentions: bool) -> bool:
-    if mentions and (_is_quoted(data) or _RUN.search(data)):
+    if mentions and (_is_quoted(data) or any(_is_run(data, run) for run in _RUN)):
         return True
     if not _loads_by_name(data):
         return False
@@ -128,15 +126,32 @@ def _is_quoted(data: bytes) -> bool:
     )
 
 
+def _is_run(data: bytes, pattern: re.Pattern[bytes]) -> bool:
+    """`exec("...")`, not `run_exec("...")`"""
+    return any(
+        not _LETTER.match(data[match.start() - 1 : match.start()])
+        for match in pattern.finditer(data)
+    )
+
+
 def _loads_by_name(data: bytes) -> bool:
     if any(name in data for name in _LOADED):
         return True
     return b"modules" in data and _MODULES.search(data) is not None
 
 
-def _in_order(data: bytes, first: re.Pattern[bytes], second: re.Pattern[bytes]) -> bool:
-    found = first.search(data)
-    return found is not None and second.search(data, found.end()) is not None
+def _in_order(data: bytes, first: bytes, second: bytes) -> bool:
+    """Both in quotes, one behind the other."""
+    starts = [at for quoted in _quoted(first) if (at := data.find(quoted)) >= 0]
+    if not starts:
+        return False
+    behind = min(starts) + len(first) + 2
+    return any(data.find(quoted, behind) >= 0 for quoted in _quoted(second))
+
+
+def _quoted(word: bytes) -> list[bytes]:
+    """In either kind of quotes, which need not be the same on both sides."""
+    return [left + word + right for left in (b'"', b"'") for right in (b'"', b"'")]
 
 
 def _members(folder: str) -> frozenset[str]:
