@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.resolve.binding import fitting_overloads, is_sure
+from migrate.resolve.binding import fitting_overloads, has_stars, is_sure
 from migrate.resolve.values import UNKNOWN, Value
 from migrate.table import Entry, Overload
 from migrate.table.signature import Signature
@@ -19,9 +19,7 @@ _NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other
 
 def objection(entry: Entry, call: ast.Call, types: dict[ast.AST, Value]) -> tuple[str, str]:
     """(code, reason) why this call does not port by itself; empty when nothing is against it."""
-    if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
-        keyword.arg is None for keyword in call.keywords
-    ):
+    if has_stars(call):
         return "", ""  # sorted out at run time, by a form that has torch's signature
     words = _words(entry) if call.keywords else {}
     values, keywords = _given(call, types, words)

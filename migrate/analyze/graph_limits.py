@@ -21,6 +21,8 @@ from migrate.resolve.modules import ModuleScope
 from migrate.resolve.values import Value
 from migrate.syntax.edits import SourceText
 
+_BRANCHING: tuple[type[ast.If] | type[ast.While], ...] = (ast.If, ast.While)
+
 
 def find(
     scope: ModuleScope, types: dict[ast.AST, Value], placer: Placer, text: str
@@ -40,7 +42,7 @@ def find(
             yield Sign(
                 "control flow", met.what, place, row.code, met.message, row.step, severity, "graph"
             )
-        for part in nodes:
+        for part in function.of_kind(*_BRANCHING):
             sign = _branch(part, types, node, placer, name)
             if sign is not None and part not in seen:
                 seen.add(part)
@@ -48,9 +50,13 @@ def find(
 
 
 def _branch(
-    node: ast.AST, types: dict[ast.AST, Value], function: Function, placer: Placer, name: str
+    node: ast.If | ast.While,
+    types: dict[ast.AST, Value],
+    function: Function,
+    placer: Placer,
+    name: str,
 ) -> Sign | None:
-    if not isinstance(node, (ast.If, ast.While)) or not branches.on_tensor(node.test, types):
+    if not branches.on_tensor(node.test, types):
         return None
     what = f"{'if' if isinstance(node, ast.If) else 'while'} on a tensor"
     place = placer.at(node, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from migrate.analyze.coverage import Coverage
 from migrate.findings import Finding
@@ -26,8 +27,7 @@ class Options:
         return self.mode in ("graph", "both")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where something is; line and column count from 1, the cell is that of a notebook."""
 
     path: str
@@ -46,8 +46,7 @@ class Place:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """One use of one torch API. `problem` says why this one does not port by itself."""
 
     api: str
@@ -59,8 +58,7 @@ class Use:
     note: str = ""  # the device refuses some ways to call it
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(NamedTuple):
     """Something the code does that no API name shows: an in-place change, a branch on a tensor."""
 
     feature: str

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from migrate.analyze.model import Place
 from migrate.project import SourceFile
 from migrate.resolve.usage import Usage
+from migrate.syntax.ast_index import statements_of
 
 
 class Placer:
@@ -18,7 +19,6 @@ class Placer:
         self.path = str(source.path)
         self._ascii = text.isascii()
         self._lines = [] if self._ascii else text.split("\n")
-        self._walked: list[ast.AST] | None = None
 
     def at(self, node: ast.AST, scope: str = "") -> Place:
         """The place of a node."""
@@ -32,10 +32,8 @@ class Placer:
         return self._place(usage.line, usage.column, usage.end_line, usage.end_column, usage.scope)
 
     def nodes(self, tree: ast.Module, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
-        """All nodes of some kinds; the tree is walked once however often this is asked."""
-        if self._walked is None:
-            self._walked = list(_statements(tree))
-        return (node for node in self._walked if isinstance(node, kinds))
+        """All statements of some kinds."""
+        return (node for node in statements_of(tree) if isinstance(node, kinds))
 
     def _place(self, line: int, column: int, end_line: int, end_column: int, scope: str) -> Place:
         if not self._ascii:
@@ -50,15 +48,3 @@ class Placer:
         if not 0 < line <= len(self._lines):
             return column
         return len(self._lines[line - 1].encode()[:column].decode(errors="replace"))
-
-
-def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
-    """Statements at any depth; expressions, where most nodes are, are not entered."""
-    pending: list[ast.AST] = [tree]
-    while pending:
-        node = pending.pop()
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            for child in getattr(node, name, ()):
-                if isinstance(child, ast.stmt):
-                    yield child
-                pending.append(child)

@@ -10,18 +10,13 @@ from collections.abc import Iterator
 from migrate.resolve.members import class_is_module, is_property
 from migrate.resolve.modules import ModuleScope
 from migrate.resolve.values import Method, ProjectFunction, Value, options_of
+from migrate.syntax.ast_index import FieldsOfKinds, nodes_below
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _ENTRANCES = ("forward", "__call__")
-# What is never compiled (annotations, decorators), and fields without statements or expressions.
-_SKIPPED = frozenset({"annotation", "returns", "decorator_list", "ctx", "op", "ops"})
-_FIELDS = {
-    kind: tuple(name for name in kind._fields if name not in _SKIPPED)
-    for kind in vars(ast).values()
-    if isinstance(kind, type) and issubclass(kind, ast.AST)
-}
-_FIELDS[ast.Constant] = _FIELDS[ast.Name] = ()
+# Annotations and decorators are never compiled.
+_COMPILED = FieldsOfKinds(skipped=("annotation", "returns", "decorator_list"))
 
 
 def compiled_code(
@@ -45,7 +40,8 @@ def compiled_code(
         done.add(definition)
         if isinstance(definition, ast.Lambda):
             continue  # part of the function that it stands in
-        nodes = _nodes(definition)
+        # In no particular order; inner functions belong to the outer one.
+        nodes = nodes_below(list(definition.body), _COMPILED)
         yield function.qualified, definition, nodes
         pending += _called(nodes, types)
         for node in nodes if properties else ():
@@ -60,22 +56,6 @@ def _properties(scope: ModuleScope) -> dict[str, list[ProjectFunction]]:
         for name, value in cls.body.items() if class_is_module(cls) else ():
             if isinstance(value, ProjectFunction) and is_property(value):
                 found.setdefault(name, []).append(value)
-    return found
-
-
-def _nodes(function: Function) -> list[ast.AST]:
-    """The body's nodes, in no particular order; inner functions belong to the outer one."""
-    found: list[ast.AST] = []
-    pending: list[ast.AST] = list(function.body)
-    while pending:
-        node = pending.pop()
-        found.append(node)
-        for name in _FIELDS[node.__class__]:
-            value = getattr(node, name, None)
-            if value.__class__ is list:
-                pending += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
-                pending.append(value)
     return found
 
 

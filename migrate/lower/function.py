@@ -42,10 +42,26 @@ class CompiledFunction:
         return [node for statement in self.node.body for node in walk_in_order(statement)]
 
     @cached_property
+    def by_kind(self) -> dict[type[ast.AST], list[ast.AST]]:
+        """The same nodes, those of a kind together."""
+        found: dict[type[ast.AST], list[ast.AST]] = {}
+        for node in self.nodes:
+            kind = node.__class__
+            if kind in found:
+                found[kind].append(node)
+            else:
+                found[kind] = [node]
+        return found
+
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         return {child: node for node in all_nodes(self.node) for child in child_nodes(node)}
 
     def of_kind(self, *kinds: type[Node]) -> Iterator[Node]:
+        if not any(kind in self.by_kind for kind in kinds):
+            return iter(())
+        if len(kinds) == 1:
+            return iter(self.by_kind[kinds[0]])  # type: ignore[arg-type]
         return (node for node in self.nodes if isinstance(node, kinds))
 
     def scope_of(self, node: ast.AST) -> ast.AST:

@@ -38,15 +38,15 @@ class Met(NamedTuple):
 def limits_met(function: CompiledFunction) -> Iterator[Met]:
     """All limits that the function meets, each place once."""
     rows, kinds = limits(), by_syntax()
-    for node in function.nodes:
-        row = kinds.get(node.__class__)
+    for kind, nodes in function.by_kind.items():
+        row, check = kinds.get(kind), _CHECKS.get(kind)
         if row is not None:
-            yield Met(node, row, row.name.replace("-", " "))
-        check = _CHECKS.get(node.__class__)
-        found = check(node, function) if check is not None else None
-        if found is not None:
-            yield Met(node, rows[found[0]], found[1])
-    if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for node in function.nodes):
+            yield from (Met(node, row, row.name.replace("-", " ")) for node in nodes)
+        for node in nodes if check is not None else ():
+            found = check(node, function) if check is not None else None
+            if found is not None:
+                yield Met(node, rows[found[0]], found[1])
+    if ast.FunctionDef in function.by_kind or ast.Lambda in function.by_kind:
         for inner, _ in late_captures(function):
             yield Met(inner, rows["stored-closure"], "inner function")
     for statement, name, _ in partials(function):

@@ -11,30 +11,30 @@ import ast
 from collections.abc import Iterator
 
 from migrate.lower.function import CompiledFunction
-from migrate.resolve.values import External, TupleOf, Value, is_packed, options_of
+from migrate.resolve.values import External, TupleOf, Union, Value, is_packed, options_of
 
 _RNN = "torch.nn.utils.rnn."
 _MAKERS = frozenset({f"{_RNN}PackedSequence", f"{_RNN}pack_sequence", f"{_RNN}unpack_sequence"})
-_READERS = (ast.Attribute, ast.Subscript)
-_GIVERS = (ast.Return, ast.Assign)
+_READERS: tuple[type[ast.Attribute] | type[ast.Subscript], ...] = (ast.Attribute, ast.Subscript)
+_GIVERS: tuple[type[ast.Return] | type[ast.Assign], ...] = (ast.Return, ast.Assign)
 
 
 def packed_uses(function: CompiledFunction) -> Iterator[ast.AST]:
     """Every place that looks into a packed sequence, or hands one over to the caller."""
-    packed: set[str] = set()
-    for node in function.nodes:
-        if isinstance(node, ast.Name):
-            if is_packed(function.value_of(node)):
-                packed.add(node.id)
-        elif isinstance(node, _READERS):
-            if _holds_packed(function.value_of(node.value)):
+    value_of = function.value_of
+    for kind in _READERS:
+        for node in function.of_kind(kind):
+            if _holds_packed(value_of(node.value)):
                 yield node
-        elif isinstance(node, ast.Call):
-            called = function.value_of(node.func)
-            if isinstance(called, External) and called.name in _MAKERS:
-                yield node
-        elif isinstance(node, _GIVERS) and _goes_out(node, function):
-            yield node
+    for call in function.of_kind(ast.Call):
+        called = value_of(call.func)
+        if isinstance(called, External) and called.name in _MAKERS:
+            yield call
+    for giver in _GIVERS:
+        for statement in function.of_kind(giver):
+            if _goes_out(statement, function):
+                yield statement
+    packed = {name.id for name in function.of_kind(ast.Name) if is_packed(value_of(name))}
     arguments = function.node.args
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if argument.arg in packed:
@@ -42,6 +42,8 @@ def packed_uses(function: CompiledFunction) -> Iterator[ast.AST]:
 
 
 def _holds_packed(value: Value) -> bool:
+    if value.__class__ is not Union:
+        return is_packed(value)
     return any(map(is_packed, options_of(value)))
 
 

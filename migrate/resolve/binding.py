@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from migrate.resolve.values import (
     BOOL,
@@ -45,15 +46,20 @@ def fitting_overloads(
     """The forms this call can be; one for nearly every call."""
     if len(entry.overloads) == 1:
         return list(entry.overloads)
-    starred = node is not None and (
-        any(isinstance(a, ast.Starred) for a in node.args)
-        or any(k.arg is None for k in node.keywords)
-    )
+    starred = node is not None and has_stars(node)
     return [
         o
         for o in entry.overloads
         if o.signature is None or fits(o.signature, values, keywords, starred)
     ]
+
+
+def has_stars(call: ast.Call) -> bool:
+    """`f(*args)`, `f(**options)`: what is passed is known at run time."""
+    for argument in call.args:
+        if argument.__class__ is ast.Starred:
+            return True
+    return bool(call.keywords) and any(keyword.arg is None for keyword in call.keywords)
 
 
 def fits(
@@ -88,8 +94,8 @@ def accepts(parameter: Parameter, value: Value) -> bool:
     """No known type of the value contradicts the parameter's annotation."""
     if not parameter.type or value is UNKNOWN:
         return True
-    wanted = {word.strip() for word in parameter.type.split("|")}
-    return any(bool(wanted & words) for words in map(type_words, options_of(value)))
+    wanted = parameter.type_words
+    return any(not wanted.isdisjoint(type_words(option)) for option in options_of(value))
 
 
 def certain(parameter: Parameter, value: Value, exact: bool = False) -> bool:
@@ -98,13 +104,13 @@ def certain(parameter: Parameter, value: Value, exact: bool = False) -> bool:
     """
     if not parameter.type:
         return True
-    wanted = {word.strip() for word in parameter.type.split("|")}
-    either = any(option is NUMBER or _is_numpy_number(option) for option in options_of(value))
-    if exact and either and not {"int", "float"} <= wanted:
-        wanted -= {"int", "float"}
-    return value is not UNKNOWN and all(
-        bool(wanted & type_words(option)) for option in options_of(value)
-    )
+    if value is UNKNOWN:
+        return False
+    wanted, options = parameter.type_words, options_of(value)
+    if exact and not wanted >= _NUMBERS:
+        either = any(option is NUMBER or _is_numpy_number(option) for option in options)
+        wanted = wanted - _NUMBERS if either else wanted
+    return all(not wanted.isdisjoint(type_words(option)) for option in options)
 
 
 def _is_numpy_number(value: Value) -> bool:
@@ -128,62 +134,37 @@ def is_sure(overload: Overload, values: list[Value], keywords: dict[str | None, 
     )
 
 
-def type_words(value: Value) -> set[str]:
+def type_words(value: Value) -> Collection[str]:
     """The words an annotation may use for a value; everything when it is not known."""
+    if value is UNKNOWN:
+        return _ALL_WORDS
     if isinstance(value, Known):
         if value.value is None:
-            return {"None"}
+            return _NONE
         return _TYPE_NAMES.get(f"builtins.{type(value.value).__name__}", set())
     if isinstance(value, Instance) and isinstance(value.cls, str):
         return _TYPE_NAMES.get(value.cls, {value.cls.rpartition(".")[2]})
     if isinstance(value, (ListOf, TupleOf)):
-        return (
-            {"sequence", "Size"}
-            if isinstance(value, ListOf) and value.kind == "Size"
-            else {"sequence"}
-        )
+        return _SIZE if isinstance(value, ListOf) and value.kind == "Size" else _SEQUENCE
     name = getattr(value, "name", "")
     if name.startswith("torch."):
         # A constant such as torch.float32 reached by name.
         return {"dtype"} if name.rpartition(".")[2] in _DTYPES else {name.rpartition(".")[2]}
-    return {
-        "int",
-        "float",
-        "number",
-        "bool",
-        "str",
-        "Tensor",
-        "sequence",
-        "Size",
-        "dtype",
-        "device",
-        "None",
-    }
+    return _ALL_WORDS
 
 
+_NONE = frozenset({"None"})
+_SEQUENCE = frozenset({"sequence"})
+_SIZE = frozenset({"sequence", "Size"})
+_NUMBERS = frozenset({"int", "float"})
+_ALL_WORDS = frozenset(
+    "int float number bool str Tensor sequence Size dtype device None".split()  # noqa: SIM905
+)
 _DTYPES = frozenset(
-    [
-        "float32",
-        "float",
-        "float64",
-        "double",
-        "float16",
-        "half",
-        "bfloat16",
-        "int8",
-        "uint8",
-        "int16",
-        "short",
-        "int32",
-        "int",
-        "int64",
-        "long",
-        "bool",
-        "complex64",
-        "complex128",
-        "cfloat",
-        "cdouble",
-    ]
+    """
+    float32 float float64 double float16 half bfloat16 int8 uint8 int16 short int32 int int64 long
+    bool complex64 complex128 cfloat cdouble
+    """.split()  # noqa: SIM905 - a list would take a line for each name
 )
 
 
@@ -211,12 +192,13 @@ def bind_hints(
     Constants count by their type, since other calls pass others.
     """
     arguments = function.node.args
+    if not values and not keywords:
+        return {}
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][1 if bound else 0 :]
-    hints: dict[str, Value] = {}
-    for name, value in zip(names, values, strict=False):
-        hints[name] = value
-    known = {*names, *(a.arg for a in arguments.kwonlyargs)}
-    hints |= {name: value for name, value in keywords.items() if name in known}
+    hints: dict[str, Value] = dict(zip(names, values, strict=False))
+    if keywords:
+        known = {*names, *(a.arg for a in arguments.kwonlyargs)}
+        hints |= {name: value for name, value in keywords.items() if name in known}
     return {
         name: type_of_constant(value) if isinstance(value, Known) else value
         for name, value in hints.items()

@@ -183,8 +183,9 @@ def callable_names(scope: ModuleScope) -> set[str]:
 def _has_unknown_parameter(function: ProjectFunction) -> bool:
     arguments = function.node.args
     positional = [*arguments.posonlyargs, *arguments.args]
-    positional = positional[1:] if function.owner is not None else positional
-    return any(
-        argument.annotation is None and argument.arg not in function.hints
-        for argument in (*positional, *arguments.kwonlyargs)
-    )
+    if function.owner is not None:
+        del positional[:1]
+    for argument in (*positional, *arguments.kwonlyargs):
+        if argument.annotation is None and argument.arg not in function.hints:
+            return True
+    return False

@@ -56,6 +56,8 @@ _REGISTER = frozenset(
     for name in ("add_module", "register_buffer", "register_module", "register_parameter")
 )
 _STATING = ("typing.cast", "torch.jit.annotate")
+_OF_THE_PROGRAM = (ProjectClass, ProjectFunction, Method, Instance)
+_TAKES_TYPES = frozenset({*_STATING, "builtins.isinstance", "builtins.issubclass"})
 _SPECIAL = frozenset({*_STATING, "builtins.type", "builtins.getattr", "builtins.hasattr"})
 
 
@@ -70,23 +72,18 @@ class Calls(Expressions):
             self._callee(function, node) if isinstance(function, NAMES) else self.evaluate(function)
         )
         called = callee.name if isinstance(callee, External) else ""
-        types_at = 1 if called in ("builtins.isinstance", "builtins.issubclass") else -1
-        stated_at = 0 if called in _STATING else -1
-        values: list[Value] = []
-        for index, argument in enumerate(node.args):
-            if index == types_at:
-                self._type_argument(argument)
-                values.append(UNKNOWN)
-            elif index == stated_at:
-                values.append(self.annotation(argument))
-            else:
-                values.append(self.evaluate(argument))
-        keywords = {k.arg: self.evaluate(k.value) for k in node.keywords}
+        if called in _TAKES_TYPES:
+            values = self._with_types(called, node.args)
+        else:
+            values = [self.evaluate(argument) for argument in node.args]
+        keywords: dict[str | None, Value] = (
+            {k.arg: self.evaluate(k.value) for k in node.keywords} if node.keywords else {}
+        )
         if called in _SPECIAL:
             special = self._special(called, node, values)
             if special is not None:
                 return special
-        if isinstance(callee, Method) and callee.function in _REGISTER:
+        if callee.__class__ is Method and callee.function in _REGISTER:
             self._register(callee, values)
         if callee is FOREIGN or called.partition(".")[0] in OTHER_FRAMEWORKS:
             return FOREIGN
@@ -96,6 +93,21 @@ class Calls(Expressions):
         for option in self._inside_wrappers(options_of(callee)):
             result = join(result, self._invoke(option, node, values, keywords))
         return result
+
+    def _with_types(self, called: str, arguments: list[ast.expr]) -> list[Value]:
+        """The arguments of a function that takes classes: `isinstance(x, (list, Tensor))`,
+        `cast(Tensor, x)`.
+        """
+        values: list[Value] = []
+        for index, argument in enumerate(arguments):
+            if called in _STATING and index == 0:
+                values.append(self.annotation(argument))
+            elif called not in _STATING and index == 1:
+                self._type_argument(argument)
+                values.append(UNKNOWN)
+            else:
+                values.append(self.evaluate(argument))
+        return values
 
     def _callee(self, function: ast.Name | ast.Attribute, node: ast.Call) -> Value:
         self.calling[function] = node
@@ -183,8 +195,10 @@ class Calls(Expressions):
     ) -> Value:
         if isinstance(callee, External):
             return self._library(callee.name, node, values, keywords)
-        if isinstance(callee, (ProjectClass, ProjectFunction, Method, Instance)) and not isinstance(
-            getattr(callee, "function", None), str
+        if (
+            node.args
+            and isinstance(callee, _OF_THE_PROGRAM)
+            and not isinstance(getattr(callee, "function", None), str)
         ):
             values = spread_out(node.args, values)
         if isinstance(callee, ProjectClass):

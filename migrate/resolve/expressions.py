@@ -32,6 +32,7 @@ from migrate.resolve.values import (
     ProjectFunction,
     ProjectModule,
     TupleOf,
+    Union,
     Value,
     external,
     is_tensor,
@@ -44,11 +45,12 @@ _GENERIC_ROOTS = frozenset({"typing", "builtins", "collections", "typing_extensi
 
 # A union written in place is built anew at every test, and most expressions are tested.
 NAMES = (ast.Name, ast.Attribute)
+_HOLDERS = frozenset({External, Union})  # of modules of libraries
 
 
 _EVALUATORS: dict[type[ast.AST], str] = {
-    ast.Name: "reference",
-    ast.Attribute: "reference",
+    ast.Name: "_name",
+    ast.Attribute: "_attribute",
     ast.Call: "call",
     ast.Constant: "_constant",
     ast.Tuple: "_tuple",
@@ -95,10 +97,22 @@ class Expressions(UnknownMembers):
             self.types[node] = value
         return value
 
+    def _name(self, node: ast.Name) -> Value:
+        value, direct = self.lookup(node.id)
+        if direct and value.__class__ is External:
+            self.record(node, value.name, "value")
+        return value
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        value, direct = self.base(node, "value")
+        if direct and value.__class__ is External:
+            self.record(node, value.name, "value")
+        return value
+
     def reference(self, node: ast.Name | ast.Attribute, form: str = "value") -> Value:
         """A name or a chain of attributes; the whole chain is one use of one API."""
         value, direct = self.base(node, form)
-        if direct and isinstance(value, External):
+        if direct and value.__class__ is External:
             self.record(node, value.name, form)
         if self.types is not None:
             self.types[node] = value
@@ -111,20 +125,25 @@ class Expressions(UnknownMembers):
             return self.lookup(node.id)  # type: ignore[attr-defined]
         if kind is ast.Attribute:
             assert isinstance(node, ast.Attribute)
-            owner, direct = self.base(node.value)
+            inner = node.value
+            if inner.__class__ is ast.Name:
+                owner, direct = self.lookup(inner.id)
+            else:
+                owner, direct = self.base(inner)
             if self.types is not None:
-                self.types[node.value] = owner
+                self.types[inner] = owner
             if direct and isinstance(owner, External):
                 held = self.constant(owner.name)
                 if held is not None:  # torch.__version__.split("+"): a member of a plain value
-                    self.record(node.value, owner.name, "value")
+                    self.record(inner, owner.name, "value")
                     return self.attribute(node, held, form), False
                 return external(f"{owner.name}.{node.attr}"), True
             if isinstance(owner, ProjectModule):
                 return self.member_of_module(owner.name, node.attr)
-            modules = modules_in(owner, self.table)
-            if modules:
-                return self._of_held_module(node, modules, form)
+            if owner.__class__ in _HOLDERS:
+                modules = modules_in(owner, self.table)
+                if modules:
+                    return self._of_held_module(node, modules, form)
             return self.attribute(node, owner, form), False
         return self.evaluate(node), False
 
@@ -153,8 +172,9 @@ class Expressions(UnknownMembers):
 
     def _tuple(self, node: ast.Tuple) -> Value:
         items = tuple([self.evaluate(item) for item in node.elts])
-        if any(isinstance(item, ast.Starred) for item in node.elts):
-            return with_spread(node.elts, items)
+        for item in node.elts:
+            if item.__class__ is ast.Starred:
+                return with_spread(node.elts, items)
         return TupleOf(items)
 
     def _list(self, node: ast.List | ast.Set) -> Value:

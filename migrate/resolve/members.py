@@ -64,6 +64,8 @@ class Members:
         self._quoted: dict[ast.Constant, ast.expr | None] = {}
         self.calling: dict[ast.AST, ast.Call] = {}  # function that is being looked up -> its call
         self._canonical: dict[str, str] = {}
+        self._recorded_as: dict[str, str] = {}  # name -> that of the table; "" outside of it
+        self._constants: dict[str, Value | None] = {}
         self._containers: dict[ast.AST, Container] = {}  # by the call that makes them
         self._called: dict[ast.AST, set[str]] = {}  # function or class -> what is called in it
 
@@ -88,11 +90,16 @@ class Members:
     # Names --------------------------------------------------------------------------------------
 
     def lookup(self, name: str) -> tuple[Value, bool]:
-        value, direct = self.frame.find(name)
-        if type(value) is Lazy:
-            return self.member_of_module(value.module, value.name)
-        if type(value) is Deferred:
-            return self.settle(value), False
+        value = self.frame.locals.get(name)
+        if value is None:
+            value, direct = self.frame.find(name)
+        else:
+            direct = False
+        kind = value.__class__
+        if kind is Lazy:
+            return self.member_of_module(value.module, value.name)  # type: ignore[attr-defined]
+        if kind is Deferred:
+            return self.settle(value), False  # type: ignore[arg-type]
         return value, direct
 
     def member_of_module(
@@ -309,6 +316,11 @@ class Members:
 
     def constant(self, api: str) -> Value | None:
         """What a library's name holds, where that is a plain value and no namespace."""
+        if api not in self._constants:
+            self._constants[api] = self._constant_of(api)
+        return self._constants[api]
+
+    def _constant_of(self, api: str) -> Value | None:
         entry = self.table.get(api) if api.partition(".")[0] in self.table.roots else None
         if entry is None or entry.kind not in ("constant", "dtype"):
             return None
@@ -321,18 +333,23 @@ class Members:
 
         A later look at the same node, with better knowledge, replaces the earlier.
         """
-        if api.partition(".")[0] not in self.table.roots:
+        recorded = self._recorded_as.get(api)
+        if recorded is None:
+            listed = api.partition(".")[0] in self.table.roots
+            recorded = self._recorded_as[api] = self.canonical(api) if listed else ""
+        if not recorded:
             return
         self.usages[node] = Usage(
-            api=self.canonical(api),
-            form=form,
-            line=node.lineno,
-            column=node.col_offset,
-            end_line=node.end_lineno or node.lineno,
-            end_column=node.end_col_offset or node.col_offset,
-            scope=self.frame.scope,
-            node=node,
-            alternatives=tuple(map(self.canonical, alternatives)) if alternatives else (),
+            recorded,
+            form,
+            node.lineno,
+            node.col_offset,
+            node.end_lineno or node.lineno,
+            node.end_col_offset or node.col_offset,
+            self.frame.scope,
+            node,
+            None,
+            tuple(map(self.canonical, alternatives)) if alternatives else (),
         )
 
 

@@ -173,7 +173,7 @@ def options_of(value: Value) -> tuple[Value, ...]:
 def same(left: Value, right: Value) -> bool:
     if left is right:
         return True
-    if type(left) is not type(right):
+    if left.__class__ is not right.__class__:
         return False
     if isinstance(left, Known) and isinstance(right, Known):
         return type(left.value) is type(right.value) and bool(left.value == right.value)
@@ -199,6 +199,8 @@ def join(left: Value, right: Value) -> Value:
         return UNKNOWN if left is FOREIGN and right is not FOREIGN else left
     if left is UNKNOWN or left is FOREIGN:
         return right
+    if left.__class__ is not Union and right.__class__ is not Union and same(left, right):
+        return left
     options = list(options_of(left))
     for value in options_of(right):
         if not any(same(value, option) for option in options):

@@ -304,7 +304,7 @@ class Statements(Calls):
         self._decorators(node)
         qualified = f"{self.frame.scope}.{node.name}".lstrip(".")
         cls = ProjectClass(node, self.module, qualified)
-        cls.bases.extend(self.base_classes(node))
+        cls.bases.extend(self.base_classes(node))  # before anyone can ask for the lineage
         for keyword in node.keywords:
             self.evaluate(keyword.value)
         outer, self.frame = self.frame, Frame(self.frame, qualified, cls=cls)

@@ -198,8 +198,13 @@ class ProjectFunction(Value):
         self.stated = _NONE_STATED  # parameters of which the annotation says what they are
 
 
+_NO_CONSEQUENCES = frozenset({Value, Known, External, TupleOf, ListOf})
+
+
 def matters_to_readers(value: Value) -> bool:
     """A tensor, or a function of the program: what is done with it has consequences."""
+    if value.__class__ in _NO_CONSEQUENCES:
+        return False
     return any(
         is_tensor(option) or isinstance(option, (ProjectFunction, Method))
         for option in options_of(value)
@@ -212,6 +217,8 @@ class ProjectClass(Value):
     __slots__ = (
         "_bases",
         "_find_bases",
+        "_is_finding",
+        "_lineage",
         "attributes",
         "body",
         "module",
@@ -227,6 +234,8 @@ class ProjectClass(Value):
         self.qualified = qualified
         self._bases: list[Value] = []
         self._find_bases: Callable[[], list[Value]] | None = None
+        self._is_finding = False
+        self._lineage: tuple[ProjectClass | str, ...] | None = None
         self.body: dict[str, Value] = {}
         self.attributes: dict[str, Value] = {}  # assigned on self
         self.readers: dict[str, list[ProjectFunction]] = {}  # attribute -> who has read it
@@ -238,28 +247,38 @@ class ProjectClass(Value):
         """
         old = self.attributes.get(name, UNKNOWN)
         new = self.attributes[name] = join(old, value)
-        if matters_to_readers(new) and not matters_to_readers(old):
+        if new is not old and matters_to_readers(new) and not matters_to_readers(old):
             for function in self.readers.pop(name, ()):
                 function.stale = True
 
     def clear(self) -> None:
         """Forget all members: nobody will ask for them again."""
-        self._bases, self._find_bases = [], None
+        self._bases, self._find_bases, self._lineage = [], None, None
         self.body, self.attributes, self.readers = {}, {}, {}
 
     def defer_bases(self, find: Callable[[], list[Value]]) -> None:
         """Leave the bases until someone asks: finding them may mean reading another file."""
-        self._find_bases = find
+        self._find_bases, self._lineage = find, None
 
     @property
     def bases(self) -> list[Value]:
         if self._find_bases is not None:
             find, self._find_bases = self._find_bases, None
+            self._is_finding = True
             self._bases = find()
+            self._is_finding = False
         return self._bases
 
-    def lineage(self) -> list[ProjectClass | str]:
+    def lineage(self) -> tuple[ProjectClass | str, ...]:
         """This class, then its bases depth first: project classes and library names."""
+        if self._lineage is None:
+            found = self._depth_first()
+            if any(isinstance(base, ProjectClass) and base._is_finding for base in found):
+                return found  # not all of its bases are known yet
+            self._lineage = found
+        return self._lineage
+
+    def _depth_first(self) -> tuple[ProjectClass | str, ...]:
         found: list[ProjectClass | str] = []
         pending: list[Value] = [self]
         while pending:
@@ -269,7 +288,7 @@ class ProjectClass(Value):
                 pending = list(value.bases) + pending
             elif isinstance(value, External) and value.name not in found:
                 found.append(value.name)
-        return found
+        return tuple(found)
 
     def library_bases(self) -> list[str]:
         return [base for base in self.lineage() if isinstance(base, str)]

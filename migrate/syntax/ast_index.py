@@ -3,14 +3,59 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
 _NODES = "_all_nodes"
 _CHOSEN = "_chosen_nodes"
 _PARENTS = "_parents"
+_STATEMENTS = "_statements"
 _INDEXED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "kind", "type_comment", "level", "module"})
+_NO_NODES = frozenset(
+    """
+    arg asname attr conversion ctx id is_async kind kwd_attrs level module name op ops rest simple
+    str tag type_comment
+    """.split()  # noqa: SIM905 - a list would take a line for each name
+)
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_BRANCHES = (ast.ExceptHandler, ast.match_case)
+# Lists in which None stands for what is left out: `{**more}`, `def f(*, a)`.
+_WITH_HOLES = frozenset({ast.Dict, ast.arguments})
+
+
+class FieldsOfKinds(dict[type[ast.AST], tuple[str, ...]]):
+    """For each kind of node the fields that hold nodes, found when first asked for."""
+
+    def __init__(self, skipped: Collection[str] = ()) -> None:
+        super().__init__()
+        self._skipped = _NO_NODES.union(skipped)
+        for kind in (ast.Constant, ast.Global, ast.Nonlocal, ast.MatchSingleton, ast.TypeIgnore):
+            self[kind] = ()
+        if hasattr(ast, "TypeAlias"):  # of Python 3.12: its name is a node
+            self[ast.TypeAlias] = ast.TypeAlias._fields
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = tuple(name for name in kind._fields if name not in self._skipped)
+        self[kind] = found
+        return found
+
+
+_FIELDS = FieldsOfKinds()
+
+
+def nodes_below(starts: list[Any], fields: FieldsOfKinds = _FIELDS) -> list[Any]:
+    """The nodes and all below them, those near the top first, without contexts and operators."""
+    found = list(starts)
+    for node in found:  # grows while it is read
+        kind = node.__class__
+        for name in fields[kind]:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                found += value if kind not in _WITH_HOLES else filter(None, value)
+            elif value is not None:
+                found.append(value)
+    return found
 
 
 def all_nodes(tree: ast.AST) -> list[Any]:
@@ -20,14 +65,7 @@ def all_nodes(tree: ast.AST) -> list[Any]:
     """
     found: list[Any] | None = getattr(tree, _NODES, None)
     if found is None:
-        found = [tree]
-        for node in found:  # grows while it is read
-            for name in _fields(node.__class__):
-                value = getattr(node, name, None)
-                if value.__class__ is list:
-                    found += [item for item in value if isinstance(item, ast.AST)]
-                elif isinstance(value, ast.AST):
-                    found.append(value)
+        found = nodes_below([tree])
         if isinstance(tree, _INDEXED):
             setattr(tree, _NODES, found)
     return found
@@ -68,24 +106,35 @@ def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
 def child_nodes(node: Any) -> list[Any]:
     """What ast.iter_child_nodes gives, without contexts and operators."""
     found: list[Any] = []
-    for name in _fields(node.__class__):
+    for name in _FIELDS[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
+            found += filter(None, value)
+        elif value is not None:
             found.append(value)
+    return found
+
+
+def statements_of(tree: ast.Module) -> list[ast.stmt]:
+    """The statements at any depth; expressions, where most nodes are, are not entered."""
+    found: list[ast.stmt] | None = getattr(tree, _STATEMENTS, None)
+    if found is None:
+        blocks: list[Any] = [tree]
+        for node in blocks:  # grows while it is read
+            for name in _blocks(node.__class__):
+                blocks += getattr(node, name)
+        found = [node for node in blocks[1:] if not isinstance(node, _BRANCHES)]
+        setattr(tree, _STATEMENTS, found)
     return found
 
 
 def forget_index(node: ast.AST) -> None:
     """The tree below changes: what was indexed of it does not hold any more."""
-    for name in (_NODES, _CHOSEN, _PARENTS):
+    for name in (_NODES, _CHOSEN, _PARENTS, _STATEMENTS):
         if hasattr(node, name):
             delattr(node, name)
 
 
 @cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    if kind is ast.Constant:
-        return ()
-    return tuple(name for name in kind._fields if name not in _NO_NODES)
+def _blocks(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(name for name in kind._fields if name in _BLOCKS)

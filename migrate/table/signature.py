@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 REQUIRED = "<required>"
@@ -17,36 +17,34 @@ class Parameter:
     default: str = REQUIRED
     kind: str = "normal"  # normal, positional, keyword, varargs, varkwargs
     type: str = ""
+    type_words: frozenset[str] = field(init=False, compare=False, repr=False)  # `int | None`: both
+
+    def __post_init__(self) -> None:
+        words = frozenset(word.strip() for word in self.type.split("|"))
+        object.__setattr__(self, "type_words", words)
 
     @property
     def required(self) -> bool:
         return self.default == REQUIRED and self.kind not in ("varargs", "varkwargs")
 
 
-@dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of one torch callable, in torch's order."""
+    """The parameters of one torch callable, in torch's order. Every call of a program is bound to
+    one: what is asked of it is computed once.
+    """
 
-    parameters: tuple[Parameter, ...]
+    __slots__ = ("_by_name", "names", "parameters", "positional", "varargs", "varkwargs")
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(parameter.name for parameter in self.parameters)
+    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
+        self.parameters = parameters
+        self.names = tuple(parameter.name for parameter in parameters)
+        self.positional = tuple(p for p in parameters if p.kind in ("normal", "positional"))
+        self.varargs = next((p for p in parameters if p.kind == "varargs"), None)
+        self.varkwargs = next((p for p in parameters if p.kind == "varkwargs"), None)
+        self._by_name = {parameter.name: parameter for parameter in reversed(parameters)}
 
     def get(self, name: str) -> Parameter | None:
-        return next((p for p in self.parameters if p.name == name), None)
-
-    @property
-    def positional(self) -> tuple[Parameter, ...]:
-        return tuple(p for p in self.parameters if p.kind in ("normal", "positional"))
-
-    @property
-    def varargs(self) -> Parameter | None:
-        return next((p for p in self.parameters if p.kind == "varargs"), None)
-
-    @property
-    def varkwargs(self) -> Parameter | None:
-        return next((p for p in self.parameters if p.kind == "varkwargs"), None)
+        return self._by_name.get(name)
 
 
 @lru_cache(maxsize=4096)
