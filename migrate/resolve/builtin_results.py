@@ -13,6 +13,7 @@ from migrate.resolve.values import (
     TENSOR,
     UNKNOWN,
     ListOf,
+    Method,
     TupleOf,
     Value,
     instance,
@@ -99,3 +100,17 @@ def builtin_result(name: str, values: list[Value]) -> Value:
     if name == "filter" and len(values) == 2:
         return ListOf(item_of(values[1]), "iterator")
     return UNKNOWN
+
+
+def dict_member(owner: ListOf, name: str) -> Value:
+    """A method of a dict of which the values are known."""
+    if name == "values":
+        return Method(ListOf(owner.item, "iterator"), "builtins.dict.values")
+    if name == "items":
+        pair = TupleOf((UNKNOWN, owner.item))
+        return Method(ListOf(pair, "iterator"), "builtins.dict.values")
+    if not is_tensor(owner.item):
+        return UNKNOWN
+    if name in ("get", "pop"):
+        return Method(owner.item, "builtins.dict.get")
+    return Method(owner, "builtins.dict.copy") if name == "copy" else UNKNOWN

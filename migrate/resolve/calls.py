@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.resolve.binding import bind_hints, fitting_overloads, is_sure, passed_on
+from migrate.resolve.binding import bind_hints
 from migrate.resolve.builtin_results import GIVE_FIRST, builtin_result, dict_result
 from migrate.resolve.callbacks import called_back
 from migrate.resolve.chosen_members import result_of_any
@@ -14,7 +14,7 @@ from migrate.resolve.hierarchy import is_module
 from migrate.resolve.image_results import image_result
 from migrate.resolve.members import class_is_module
 from migrate.resolve.numpy_results import numpy_result
-from migrate.resolve.switched_results import switched_result
+from migrate.resolve.row_results import returned
 from migrate.resolve.tensor_evidence import tensor_arguments
 from migrate.resolve.types import from_word, item_of, named_instance
 from migrate.resolve.unpacking import spread_out
@@ -23,7 +23,6 @@ from migrate.resolve.values import (
     FOREIGN,
     MODULE,
     OTHER_FRAMEWORKS,
-    PARAMETER,
     TENSOR,
     UNKNOWN,
     CallableOf,
@@ -49,7 +48,6 @@ from migrate.resolve.values import (
     join,
     options_of,
 )
-from migrate.table import Entry
 
 _REGISTER = frozenset(
     f"torch.nn.Module.{name}"
@@ -345,7 +343,7 @@ class Calls(Expressions):
             return join(made, values[0] if values else keywords.get("module", UNKNOWN))
         if name.startswith("torch.nn.init.") and node.args:
             self._believe_layer(node.args[0])
-        result = _returned(entry, node, values, keywords)
+        result = returned(entry, node, values, keywords)
         # functools.partial passes its arguments on: then they do not stand where node's do.
         if len(values) == len(node.args):
             for argument in tensor_arguments(node, entry):
@@ -370,25 +368,6 @@ class Calls(Expressions):
                 self.attribute(node, MODULE, "attribute")
 
 
-def _returned(
-    entry: Entry, node: ast.Call, values: list[Value], keywords: dict[str | None, Value]
-) -> Value:
-    """What the forms of a row give that fit these arguments."""
-    switched = switched_result(entry.torch, values, keywords)
-    if switched is not None:
-        return switched
-    forms = fitting_overloads(entry, values, keywords, node)
-    # The porter writes the first form that is sure.
-    forms = [form for form in forms if is_sure(form, values, keywords)][:1] or forms
-    result: Value = UNKNOWN
-    for form in forms or entry.overloads:
-        plain = form.returns and not form.returns.startswith("{")
-        given = from_word(form.returns) if plain else passed_on(form, values, keywords)
-        result = join(result, given)
-    made_to_be_trained = result is TENSOR and _is_true(keywords.get("requires_grad"))
-    return PARAMETER if made_to_be_trained else result
-
-
 def _is_static(function: ProjectFunction) -> bool:
     decorators = getattr(function.node, "decorator_list", ())
     return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in decorators)
@@ -398,10 +377,6 @@ def _is_self_attribute(node: ast.expr) -> bool:
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return isinstance(node, ast.Name) and node.id == "self"
-
-
-def _is_true(value: Value | None) -> bool:
-    return isinstance(value, Known) and value.value is True
 
 
 __all__ = ["MODULE", "Calls"]

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from migrate.resolve.builtin_results import dict_member
 from migrate.resolve.evidence_scope import covers_all_reads
 from migrate.resolve.frames import Frame
 from migrate.resolve.hierarchy import ancestors, is_module
@@ -201,7 +202,7 @@ class Members:
         if isinstance(owner, ListOf) and owner.kind == "Size":
             return self.of_library("torch.Size", name, owner)
         if isinstance(owner, ListOf) and owner.kind == "dict":
-            return _of_dict(owner, name), ""
+            return dict_member(owner, name), ""
         if isinstance(owner, TupleOf) and name in NAMED_RESULTS:
             index = min(NAMED_RESULTS[name], len(owner.items) - 1)
             if any(map(is_tensor, owner.items)):
@@ -358,19 +359,6 @@ def _unbound(value: Value) -> Value:
     if isinstance(value, Method) and isinstance(value.function, ProjectFunction):
         return value.function
     return value
-
-
-def _of_dict(owner: ListOf, name: str) -> Value:
-    if name == "values":
-        return Method(ListOf(owner.item, "iterator"), "builtins.dict.values")
-    if name == "items":
-        pair = TupleOf((UNKNOWN, owner.item))
-        return Method(ListOf(pair, "iterator"), "builtins.dict.values")
-    if not is_tensor(owner.item):
-        return UNKNOWN
-    if name in ("get", "pop"):
-        return Method(owner.item, "builtins.dict.get")
-    return Method(owner, "builtins.dict.copy") if name == "copy" else UNKNOWN
 
 
 def is_property(function: ProjectFunction) -> bool:

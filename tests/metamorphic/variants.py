@@ -9,6 +9,7 @@ import io
 import keyword
 import symtable
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _BUILTINS = frozenset(dir(builtins))
@@ -178,10 +179,22 @@ def _bound_at_top(tree: ast.Module) -> dict[str, str]:
                 name = alias.asname or alias.name.partition(".")[0]
                 found[name] = f"{module}:{alias.name}"
         else:
-            names = [getattr(node, "name", "")]
-            names += [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not _loads(n)]
+            stored = (n.id for n in _own_scope(node) if isinstance(n, ast.Name) and not _loads(n))
+            names = [getattr(node, "name", ""), *stored]
             found |= {name: ast.unparse(node) for name in names if name}
     return found
+
+
+def _own_scope(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it that binds names where the node stands: no bodies of functions,
+    classes and comprehensions.
+    """
+    yield node
+    scopes = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+    displays = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+    if not isinstance(node, scopes | displays):
+        for child in ast.iter_child_nodes(node):
+            yield from _own_scope(child)
 
 
 def _source(tree: ast.Module) -> str:
