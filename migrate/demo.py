@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
+from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.resources import folder
 from migrate.table.entry import PLATFORMS
@@ -26,6 +28,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--device", choices=PLATFORMS, default="CPU", help="where MindSpore runs (default: CPU)"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="how to print the result; json: what the commands print goes to standard error",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="results only, no commands")
 
@@ -64,16 +72,27 @@ def _demo(output: Path, options: argparse.Namespace) -> int:
         ],
     ]
     output.mkdir(parents=True, exist_ok=True)
-    worst = 0
-    for step in steps:
-        worst = max(worst, _type(step, quiet=options.quiet))
-        if worst == 2:
-            break
+    codes: list[int] = []
+    as_json = options.format == "json"
+    with redirect_stdout(sys.stderr if as_json else sys.stdout):
+        for step in steps:
+            codes.append(_type(step, quiet=options.quiet))
+            if codes[-1] >= 2:
+                break
+    written = {name: report for name, report in reports.items() if report.exists()}
+    if as_json:
+        commands = [
+            {"command": ["ms-migrate", *map(str, step)], "exit_code": code}
+            for step, code in zip(steps, codes, strict=False)
+        ]
+        pages = {name: str(report) for name, report in written.items()}
+        body = {"port": str(ported), "reports": pages, "commands": commands}
+        sys.stdout.write(as_text(envelope("demo", body, exit_code=max(codes))))
+        return max(codes)
     print(f"\nThe port: {ported}")
-    for name, report in reports.items():
-        if report.exists():
-            print(f"The report of {name}: {report}")
-    return worst
+    for name, report in written.items():
+        print(f"The report of {name}: {report}")
+    return max(codes)
 
 
 def _type(words: Sequence[object], *, quiet: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,9 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def options(**given: object):
     import argparse
 
-    return argparse.Namespace(**{"output": None, "device": "CPU", "quiet": True, **given})
+    return argparse.Namespace(
+        **{"output": None, "device": "CPU", "quiet": True, "format": "text", **given}
+    )
 
 
 def test_the_whole_way_and_the_worst_exit_code(
@@ -65,3 +68,23 @@ def test_the_reports_are_kept_and_an_earlier_demo_stays(
         "ms-migrate-demo-2",
     ]
     assert typed[3][-1] == "ms-migrate-demo/parity.html"
+
+
+def test_json_names_the_commands_and_what_they_left(
+    typed: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "port.html").write_text("")
+    assert demo.run(options(output=tmp_path, format="json")) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert (said["schema"], said["exit_code"]) == ("ms-migrate/demo", 1)
+    assert said["reports"] == {"port": str(tmp_path / "port.html")}
+    assert [(one["command"][1], one["exit_code"]) for one in said["commands"]] == [
+        *(("analyze", 0), ("analyze", 0), ("port", 1), ("parity", 0)),
+    ]
+
+
+def test_an_internal_error_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: list[list[str]]
+) -> None:
+    monkeypatch.setattr(cli, "main", lambda words: 3)
+    assert demo.run(options(output=tmp_path / "out")) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -312,3 +313,10 @@ def test_the_page_follows_the_target(target: str, page: str) -> None:
         reference_pages.reference(entry)
         == f"https://www.mindspore.cn/docs/en/master/api_python/{page}"
     )
+
+
+def test_what_a_rule_does_is_a_whole_sentence() -> None:
+    assert facts.rule_summary("conv_padding").endswith("MindSpore names every side")
+    for path in (Path(facts.__file__).parent.parent / "rewrite" / "rules").glob("*.py"):
+        for name in re.findall(r"^def (\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert not facts.rule_summary(name).endswith((",", ";", " the", " a", " every"))

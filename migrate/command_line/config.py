@@ -1,4 +1,5 @@
-"""Defaults from `[tool.ms-migrate]` of pyproject.toml, or from `[ms-migrate]` of setup.cfg.
+"""Defaults from `[tool.ms-migrate]` of pyproject.toml, or from `[ms-migrate]` of setup.cfg
+(`[tool:ms-migrate]`, as pytest spells its own, is the same).
 
     [tool.ms-migrate]
     exclude = ["third_party", "*_pb2.py"]
@@ -87,13 +88,13 @@ def _from_toml(text: str) -> dict[str, Any] | None:
 
 
 def _from_ini(text: str) -> dict[str, Any] | None:
-    if "[ms-migrate" not in text:
+    if "[ms-migrate" not in text and "[tool:ms-migrate" not in text:
         return None
     parser = configparser.ConfigParser()
     parser.read_string(text)
     found: dict[str, Any] = {}
     for section in parser.sections():
-        name, _, command = section.partition(":")
+        name, _, command = section.removeprefix("tool:").partition(":")
         if name == "ms-migrate":
             entries = dict(parser[section])
             found |= {command: entries} if command else entries

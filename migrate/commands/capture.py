@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from migrate.commands.parity import teller
+from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.files.atomic import staging_directory
 from migrate.files.lock import sole_writer
@@ -45,6 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--python", default="", metavar="EXE", help="a Python that has the framework"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print the result"
     )
     shared.add_step_options(parser)
     shared.add_loading_options(parser, (("--path", "the model"),))
@@ -84,14 +89,30 @@ def run(options: argparse.Namespace) -> int:
         worker.finish([started])
         os.replace(pending, place)
     info = record.read_info(output, "run")
-    if info.get("error"):
-        print(f"{options.output}: stopped early: {printable(str(info['error']['what']))}")
-        return 1
-    print(
-        f"{options.output}: recorded in {started.seconds:.1f} s, "
-        f"{started.peak_bytes / 2**20:.0f} MiB at peak"
-    )
-    return 0
+    stopped = str((info.get("error") or {}).get("what", ""))
+    if options.format == "json":
+        sys.stdout.write(_document(options, started, stopped))
+    elif stopped:
+        print(f"{printable(options.output)}: stopped early: {printable(stopped)}")
+    else:
+        print(
+            f"{printable(options.output)}: recorded in {started.seconds:.1f} s, "
+            f"{started.peak_bytes / 2**20:.0f} MiB at peak"
+        )
+    return int(bool(stopped))
+
+
+def _document(options: argparse.Namespace, started: worker.Worker, stopped: str) -> str:
+    body = {
+        "step": options.output,
+        "framework": options.framework,
+        "target": options.model,
+        "mode": options.mode if options.framework == "mindspore" else None,
+        "stopped_early": stopped or None,
+        "seconds": round(started.seconds, 2),
+        "peak_bytes": started.peak_bytes,
+    }
+    return as_text(envelope("capture", body, exit_code=int(bool(stopped))))
 
 
 def _torch_job(options: argparse.Namespace, step: Path) -> dict[str, object]:

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.files.lock import sole_writer
 from migrate.parity.request import needs
@@ -64,6 +65,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--timeout", type=float, default=600.0, metavar="S", help="seconds a worker may take"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print the result"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
@@ -127,13 +131,27 @@ def run(options: argparse.Namespace) -> int:
             ),
             Path(folder),
         )
-    if not options.quiet:
+    _tell(options, result)
+    return 0
+
+
+def _tell(options: argparse.Namespace, result: convert.Outcome) -> None:
+    if options.format == "json":
+        body = {
+            "source": options.source,
+            "destination": options.destination,
+            "from": result.origin,
+            "to": result.goal,
+            "tensors": result.count,
+            "whole": options.whole,
+            "notes": result.notes,
+        }
+        sys.stdout.write(as_text(envelope("weights", body)))
+    elif not options.quiet:
         for note in result.notes:
             print(f"note: {printable(note)}", file=sys.stderr)
-        print(
-            f"{options.destination}: {result.count} tensors for {result.goal}, from {result.origin}"
-        )
-    return 0
+        place = printable(options.destination)
+        print(f"{place}: {result.count} tensors for {result.goal}, from {result.origin}")
 
 
 def _real(path: Path) -> Path:

@@ -106,15 +106,19 @@ def _in_mint(overload: Overload) -> str:
     return f"{facts.get('emit') or overload.mint}{without}{since}"
 
 
+_WHOLE = re.MULTILINE | re.DOTALL
+
+
 def rule_summary(name: str) -> str:
-    """The rule's own first line, read as text: importing the porter would cost half a second."""
+    """The rule's own first sentence, read as text: importing the porter costs half a second."""
     folder = Path(__file__).parent.parent / "rewrite" / "rules"
     for path in sorted(folder.glob("*.py")):
         text = path.read_text(encoding="utf-8")
         if re.search(rf"^def {re.escape(name)}\(", text, re.MULTILINE):
-            own = re.search(rf'^def {re.escape(name)}\([^"]*?"""(.+?)("""|\n)', text, re.MULTILINE)
-            first = own or re.match(r'\s*"""(.+?)("""|\n)', text)
-            return first[1].strip().rstrip(".") if first else ""
+            own = re.search(rf'^def {re.escape(name)}\([^"]*?"""(.+?)"""', text, _WHOLE)
+            found = own or re.match(r'\s*"""(.+?)"""', text, re.DOTALL)
+            first = " ".join(found[1].partition("\n\n")[0].split()) if found else ""
+            return re.split(r"(?<=\w[.)])\s+(?=[A-Z`])", first)[0].rstrip(".")
     return ""
 
 

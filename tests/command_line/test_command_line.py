@@ -117,10 +117,11 @@ def test_configuration(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert cli.main(["explain", "MS307", "-q"]) == 0
 
 
-def test_setup_cfg(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("section", ["ms-migrate", "tool:ms-migrate"])
+def test_setup_cfg(section: str, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (elsewhere / "setup.cfg").write_text(
-        "[ms-migrate]\nexclude =\n    a_b.py\n    old\nexit-zero = true\n"
-        "[ms-migrate:port]\ntarget = mint\n"
+        f"[{section}]\nexclude =\n    a_b.py\n    old\nexit-zero = true\n"
+        f"[{section}:port]\ntarget = mint\n"
     )
     options = cli._parse(["port", "net.py", "--check"], "port")
     assert (options.exclude, options.exit_zero) == (["a_b.py", "old"], True)

@@ -127,8 +127,12 @@ def test_a_split_check_gives_the_same_verdict(
     step = tmp_path / "mindspore-step"
     model = f"{TWINS / 'cnn_ms.py'}:Net"
     words = ["capture", "mindspore", model, "--reference", str(cnn_record), "-o", str(step)]
-    assert main([*words, "--quiet"]) == 0
-    capsys.readouterr()
+    assert main([*words, "--quiet", "--format", "json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["schema"], said["step"], said["mode"]) == (
+        *("ms-migrate/capture", str(step), "pynative"),
+    )
+    assert said["stopped_early"] is None and said["peak_bytes"] > 0
     assert main(["compare", str(cnn_record), str(step), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["verdict"] == "parity"
     assert main(["compare", str(step), str(cnn_record), "--rtol", "1e-12", "--atol", "0"]) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -90,11 +91,17 @@ def test_a_training_checkpoint_under_torchs_ending_needs_its_framework_named(
     assert "for torch, from mindspore" in capsys.readouterr().out
 
 
-def test_safetensors_carry_even_the_counters(checkpoints: Path, tmp_path: Path) -> None:
+def test_safetensors_carry_even_the_counters(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     middle, back = tmp_path / "m.safetensors", tmp_path / "back.safetensors"
     assert main(["weights", str(checkpoints / "plain.pth"), str(middle), "--quiet"]) == 0
     assert set(blobs.read(middle)[0]) >= {"bn.gamma", "bn.moving_variance", "norm.beta", "fc.bias"}
-    assert main(["weights", str(middle), str(back), "--quiet"]) == 0
+    assert main(["weights", str(middle), str(back), "--format", "json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["schema"], said["exit_code"], said["error"]) == ("ms-migrate/weights", 0, None)
+    assert (said["from"], said["to"], said["destination"]) == ("mindspore", "torch", str(back))
+    assert said["tensors"] == len(blobs.read(back)[0])
     assert state(back, tmp_path) == state(checkpoints / "plain.pth", tmp_path)
 
 
