@@ -27,6 +27,9 @@ SOURCE = f"""import torch
 def f(x: torch.Tensor):
     "{HOSTILE.replace('"', "'")}</td><script>document.title=2</script>"
     return torch.nonesuch(x), torch.cat([x, x], dim=1)  # </script>
+
+
+torch.zeros(2, nonesuch=3)  # its message holds a long word
 """
 
 
