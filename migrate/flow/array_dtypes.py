@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrate.flow.bounded import Bounded
 from migrate.resolve.values import FLOAT, INT, External, Known, is_tensor, type_of_constant
 
 if TYPE_CHECKING:
@@ -49,25 +50,18 @@ _KEEPING = frozenset(
     reshape roll round sort squeeze square stack sum swapaxes tile transpose
     """.split()  # noqa: SIM905
 )
-_DEEPEST = 12
 
 
-class ArrayDtypes:
+class ArrayDtypes(Bounded):
     """Asked for what `torch.from_numpy` and `torch.tensor` are given."""
 
     def __init__(self, flow: Flow) -> None:
+        super().__init__()
         self._flow = flow
-        self._depth = 0
 
     def of(self, node: ast.expr) -> str:
         """The name of the dtype; "" where the program does not show it."""
-        if self._depth > _DEEPEST:
-            return ""
-        self._depth += 1
-        try:
-            return self._find(node)
-        finally:
-            self._depth -= 1
+        return self.bounded(self._find, node, "")
 
     def _find(self, node: ast.expr) -> str:
         if isinstance(node, ast.Call):

@@ -14,8 +14,10 @@ from migrate.resolve import Resolver
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
+    from migrate.project import SourceFile
 
 _MOST_FILES = 20  # that import the one in hand and are resolved for their calls
+_MOST_LINES = 15_000  # of files that stay resolved
 
 
 class CallersElsewhere:
@@ -58,13 +60,55 @@ class CallersElsewhere:
             return
         importers = [s for s in project.imports.importers(scope.source) if s in project.files]
         others = [s for s in importers if s is not scope.source and not s.notebook]
-        resolver = Resolver(project, self._flow.table)
+        resolved = _resolved_files(self._flow)
         for source in others[:_MOST_FILES]:
-            resolution = resolver.file(source)
-            if resolution.scope is None:
-                continue
-            flow = self._flow.__class__(resolution, resolver.modules, resolver.interpreter)
-            for site in flow.calls.callees(flow.tree):
-                for target in site.targets:
-                    if target.module.source == scope.source:
-                        yield flow, site.node, target.qualified
+            yield from resolved.calls_into(source, scope.source)
+
+
+class _ResolvedFiles:
+    """Files that were resolved for the calls that they make: once for all who ask, and apart from
+    the file in hand, whose tree is worked on.
+    """
+
+    def __init__(self, flow: Flow) -> None:
+        self._project, self._table = flow.modules.project, flow.table
+        self._flow_of = flow.__class__
+        self._start()
+
+    def _start(self) -> None:
+        self._resolver = Resolver(self._project, self._table)
+        self._found: dict[str, list[tuple[str, Flow, ast.Call, str]]] = {}
+        self._lines = 0
+
+    def calls_into(
+        self, source: SourceFile, target: SourceFile
+    ) -> list[tuple[Flow, ast.Call, str]]:
+        """The calls of one file into another, with the flow that they stand in."""
+        key = str(source.path)
+        if key not in self._found:
+            if self._lines > _MOST_LINES:
+                self._start()
+            self._found[key] = list(self._calls_of(source))
+        wanted = str(target.path)
+        return [(flow, call, name) for path, flow, call, name in self._found[key] if path == wanted]
+
+    def _calls_of(self, source: SourceFile) -> Iterator[tuple[str, Flow, ast.Call, str]]:
+        resolution = self._resolver.file(source)
+        if resolution.scope is None:
+            return
+        modules = self._resolver.modules
+        modules.hold(source)
+        self._lines += resolution.scope.lines
+        flow = self._flow_of(resolution, modules, self._resolver.interpreter)
+        for site in flow.calls.callees(flow.tree):
+            for target in site.targets:
+                path = str(target.module.source.path)
+                if path != str(source.path):
+                    yield path, flow, site.node, target.qualified
+
+
+def _resolved_files(flow: Flow) -> _ResolvedFiles:
+    found = flow.modules.resolved_for_calls
+    if not isinstance(found, _ResolvedFiles):
+        found = flow.modules.resolved_for_calls = _ResolvedFiles(flow)
+    return found

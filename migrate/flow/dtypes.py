@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrate.flow.array_dtypes import ArrayDtypes
+from migrate.flow.bounded import Bounded
 from migrate.flow.project_flags import names_doubles
 from migrate.resolve.values import (
     FLOAT,
@@ -76,26 +77,19 @@ _KEEPING = frozenset(
 )
 RANK = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
 NUMBERS = ("int", "float")  # of Python
-_DEEPEST = 12
 
 
-class Dtypes:
+class Dtypes(Bounded):
     """Asked where a result depends on it: in-place operations, integers, joined tensors."""
 
     def __init__(self, flow: Flow) -> None:
+        super().__init__()
         self._flow = flow
-        self._depth = 0
         self._arrays = ArrayDtypes(flow)
 
     def of(self, node: ast.expr) -> str:
         """The name of the dtype, "" where the program does not state it."""
-        if self._depth > _DEEPEST:
-            return ""
-        self._depth += 1
-        try:
-            return self._find(node)
-        finally:
-            self._depth -= 1
+        return self.bounded(self._find, node, "")
 
     def _find(self, node: ast.expr) -> str:
         if isinstance(node, ast.Compare):

@@ -40,6 +40,7 @@ class Sign(Flag):
     NAMES_DOUBLES = auto()
 
 
+_SIGNS = "_signs"  # of a tree, where they are remembered
 _NAMED = {
     **dict.fromkeys(
         (
@@ -113,27 +114,40 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 
 def signs_in(tree: ast.Module) -> Sign:
-    found = Sign.NOTHING
+    """Those of a tree, which is walked once."""
+    found: Sign | None = getattr(tree, _SIGNS, None)
+    if found is None:
+        found = _found_in(tree)
+        setattr(tree, _SIGNS, found)
+    return found
+
+
+def _found_in(tree: ast.Module) -> Sign:
+    found = nothing = Sign.NOTHING
     names: set[str] = set()
     nodes = all_nodes(tree)
     docstrings = {n.value for n in nodes_of(tree, ast.Expr) if n.value.__class__ is ast.Constant}
     for node in nodes:
         look = _LOOKS.get(node.__class__)
         if look is not None and node not in docstrings:
-            found |= look(node, names)
+            sign = look(node, names)
+            if sign is not nothing:  # to join two flags takes longer than to look
+                found |= sign
     called = {node.func for node in nodes_of(tree, ast.Call)}
     if any(_is_gradient(n) and n not in called for n in nodes_of(tree, ast.Attribute)):
         found |= Sign.READS_GRADIENTS
     if _sets_mode_when_built(tree):
         found |= Sign.SETS_MODE_WHEN_BUILT
-    for name in names:
-        found |= _NAMED.get(name, Sign.NOTHING) | _by_mode(name)
+    for sign in {_NAMED[name] for name in names & _NAMED.keys()}:
+        found |= sign
+    if any(map(_depends_on_mode, names)):
+        found |= Sign.DEPENDS_ON_MODE
     return found
 
 
-def _by_mode(name: str) -> Sign:
+def _depends_on_mode(name: str) -> bool:
     lower = name.lower()
-    return Sign.DEPENDS_ON_MODE if any(part in lower for part in _BY_MODE) else Sign.NOTHING
+    return any(part in lower for part in _BY_MODE)
 
 
 def _name(node: ast.Name, names: set[str]) -> Sign:
@@ -273,7 +287,7 @@ def _constant(node: ast.Constant, names: set[str]) -> Sign:
         return Sign.NAMES_INFINITY if infinite else Sign.NOTHING
     if not isinstance(value, str):
         return Sign.NOTHING
-    found = _by_mode(value)
+    found = Sign.DEPENDS_ON_MODE if _depends_on_mode(value) else Sign.NOTHING
     word = value.strip().lower().lstrip("+-")
     if word in ("inf", "infinity"):
         found |= Sign.NAMES_INFINITY

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from migrate.flow.bounded import Bounded
 from migrate.flow.dtypes import CASTS, NUMBERS, RANK, REAL, WHOLE
 from migrate.resolve.values import (
     FLOAT,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from migrate.flow.events import Definition
     from migrate.flow.function import FunctionFlow
 
-_DEEPEST = 12
 _KEEPING_SHAPE = frozenset({*CASTS, *REAL, "to", "detach", "clone", "abs", "neg", "square"})
 _SIZED = frozenset({"zeros", "ones", "full", "empty", "rand", "randn"})
 # To a tensor without dimensions, unless a dimension is given.
@@ -34,12 +34,12 @@ _TO_SCALAR = frozenset({"sum", "mean", "max", "min", "prod", "std", "var", "norm
 _MAKING = ("torch.tensor", "torch.as_tensor", "torch.from_numpy", "torch.scalar_tensor")
 
 
-class WideScalars:
+class WideScalars(Bounded):
     """What a tensor that may have no dimensions would widen."""
 
     def __init__(self, flow: Flow) -> None:
+        super().__init__()
         self._flow = flow
-        self._depth = 0
 
     def widens(self, scalar: ast.expr, other: ast.expr) -> bool:
         """`other + scalar` could have another dtype in MindSpore than in torch."""
@@ -59,13 +59,7 @@ class WideScalars:
 
     def is_scalar(self, node: ast.expr) -> bool:
         """A tensor that surely has no dimensions: `torch.tensor(2)`, `x.sum()`, names of those."""
-        if self._depth > _DEEPEST:
-            return False
-        self._depth += 1
-        try:
-            return self._find_scalar(node)
-        finally:
-            self._depth -= 1
+        return self.bounded(self._find_scalar, node, False)
 
     def _find_scalar(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Call):
@@ -73,11 +67,7 @@ class WideScalars:
         if isinstance(node, ast.UnaryOp):
             return self.is_scalar(node.operand)
         if isinstance(node, ast.BinOp):
-            sides = [self.is_scalar(side) for side in (node.left, node.right)]
-            numbers = [
-                self._flow.dtypes.operand(side) in NUMBERS for side in (node.left, node.right)
-            ]
-            return any(sides) and all(map(any, zip(sides, numbers, strict=True)))
+            return self._of_scalars(node)
         values: list[ast.expr | None] = []
         if isinstance(node, ast.Attribute):
             values = [*self._flow.dtypes.assigned(node)]
@@ -140,13 +130,7 @@ class WideScalars:
 
     def dtype(self, node: ast.expr) -> str:
         """The widest dtype that the program shows of a tensor which may have no dimensions."""
-        if self._depth > _DEEPEST:
-            return ""
-        self._depth += 1
-        try:
-            return self._find(node)
-        finally:
-            self._depth -= 1
+        return self.bounded(self._find, node, "")
 
     def _find(self, node: ast.expr) -> str:
         if self.is_scalar(node):

@@ -7,16 +7,18 @@ may be part of a training step.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 import libcst as cst
 
 from migrate.pipeline import becomes, declare, same
 from migrate.pipeline.context import Context
-from migrate.syntax.text import code
+from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.children import code_nodes
 from migrate.syntax.walk import transform_lazily
 
-_PARTS_OF_STEPS = (".backward(", ".step(", ".zero_grad(")
+_PARTS_OF_STEPS = frozenset({"backward", "step", "zero_grad"})
 
 
 @declare(
@@ -28,16 +30,20 @@ _PARTS_OF_STEPS = (".backward(", ".step(", ".zero_grad(")
             "def f(schedule, c):\n    schedule.step()\n    if c: print(c)",
             "def f(schedule, c):\n    schedule.step()\n    if c:\n        print(c)",
         ),
-        same("x = 1; y = 2"),
+        same("x = 1; y = (2, 3)"),
+        same('def f(c):\n    """Calls x.step()."""\n    if c: print(c)'),
         same("def f(c):\n    if c: print(c)"),
     ],
 )
 def split_statements(tree: cst.Module, context: Context) -> cst.Module:
     """The tree with a line for each statement that calls something; most files have no others."""
-    text = context.text
-    if ";" not in text and not _has_steps(text):
+    trains = any(
+        isinstance(call.func, ast.Attribute) and call.func.attr in _PARTS_OF_STEPS
+        for call in nodes_of(context.tree, ast.Call)
+    )
+    if ";" not in context.text and not trains:
         return tree
-    return transform_lazily(tree, _Lines(_has_steps(text)))
+    return transform_lazily(tree, _Lines(trains))
 
 
 class _Lines(cst.CSTTransformer):
@@ -48,7 +54,7 @@ class _Lines(cst.CSTTransformer):
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         outer = bool(self._trains) and self._trains[-1]
-        self._trains.append(outer or _has_steps(code(node)))
+        self._trains.append(self._file_trains and (outer or _has_steps(node)))
 
     def leave_FunctionDef(
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
@@ -62,7 +68,7 @@ class _Lines(cst.CSTTransformer):
     def leave_SimpleStatementLine(
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine | cst.FlattenSentinel[cst.SimpleStatementLine]:
-        if len(updated_node.body) < 2 or "(" not in code(updated_node):
+        if len(updated_node.body) < 2 or not _calls(updated_node):
             return updated_node
         lines = _lines(updated_node.body)
         lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
@@ -76,9 +82,8 @@ class _Lines(cst.CSTTransformer):
     def leave_SimpleStatementSuite(
         self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
     ) -> cst.BaseSuite:
-        text = code(updated_node)
-        calls = "(" in text and (len(updated_node.body) > 1 or self._in_training())
-        if not calls and not _has_steps(text):
+        calls = _calls(updated_node) and (len(updated_node.body) > 1 or self._in_training())
+        if not calls and not _has_steps(updated_node):
             return updated_node
         lines = _lines(updated_node.body)
         end = updated_node.trailing_whitespace
@@ -89,8 +94,18 @@ class _Lines(cst.CSTTransformer):
         return self._trains[-1] if self._trains else self._file_trains
 
 
-def _has_steps(text: str) -> bool:
-    return any(part in text for part in _PARTS_OF_STEPS)
+def _calls(node: cst.CSTNode) -> bool:
+    return any(isinstance(part, cst.Call) for part in code_nodes(node))
+
+
+def _has_steps(node: cst.CSTNode) -> bool:
+    """A call of `loss.backward()` and the like below the node."""
+    return any(
+        isinstance(part, cst.Call)
+        and isinstance(part.func, cst.Attribute)
+        and part.func.attr.value in _PARTS_OF_STEPS
+        for part in code_nodes(node)
+    )
 
 
 def _lines(statements: Sequence[cst.BaseSmallStatement]) -> list[cst.SimpleStatementLine]:

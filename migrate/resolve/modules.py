@@ -111,7 +111,9 @@ class Modules:
         self._held: set[str] = set()  # paths of files that are being worked on
         # Of a class of another file; asked of the interpreter that works now.
         self.bases_of: Callable[[ProjectClass, Frame], list[Value]] = lambda cls, frame: []
-        self.compiled: object | None = None  # which functions are compiled, see migrate.flow
+        # See migrate.flow: which functions are compiled, and files resolved for their calls.
+        self.compiled: object | None = None
+        self.resolved_for_calls: object | None = None
 
     @property
     def weight(self) -> int:
@@ -198,7 +200,7 @@ class Modules:
         self._whole.clear()
         self._held.clear()
         self._lines = self._lines_loaded = 0
-        self.compiled = None
+        self.compiled = self.resolved_for_calls = None
         self.bases_of = lambda cls, frame: []
 
     def body_of(self, function: ProjectFunction) -> list[ast.stmt]:

@@ -38,8 +38,8 @@ class Callers:
             self.calls[name] += calls
         self.values |= other.values
         self.asked |= other.asked
-        self.stored += other.stored
-        self.words += other.words
+        self.stored.update(other.stored)
+        self.words.update(other.words)
         self.defined |= other.defined
         self.imports |= other.imports
         self.is_open = self.is_open or other.is_open
