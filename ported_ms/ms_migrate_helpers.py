@@ -601,6 +601,19 @@ def device_index(name):
 ON_ACCELERATOR = mindspore.get_context("device_target") != "CPU"
 
 
+def constant_pad(input, pad, value=0):
+    """Pad with one value; the widths come in pairs, from the last axis on, none below zero."""
+    widths = ()
+    for place in range(input.ndim):
+        given = 2 * place < len(pad)
+        widths = ((pad[2 * place], pad[2 * place + 1]) if given else (0, 0), *widths)
+    padded = ops.Pad(widths)(input)
+    if value is None or value == 0:
+        return padded
+    inside = ops.Pad(widths)(ops.ones(input.shape, mindspore.int32)) > 0
+    return ops.where(inside, padded, ops.full((), value, dtype=padded.dtype))
+
+
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """torch's topk; MindSpore gives the positions as int32."""
     if input.ndim == 0:
@@ -665,7 +678,7 @@ def _max_windows(input, kernel, stride, padding):
         after = padding[axis]
         pads += (padding[axis], after)
     if pads != (0, 0, 0, 0):
-        input = ops.pad(input, pads, "constant", float("-inf"))
+        input = constant_pad(input, pads, float("-inf"))
     return ops.MaxPool(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
 
 

@@ -6,6 +6,7 @@ import mindspore
 from mindspore import ops
 
 from migrate.emit.helpers.functions_activation import softmax
+from migrate.emit.helpers.functions_constant_pad import constant_pad
 from migrate.emit.helpers.functions_nan import softmax_with_nan
 
 
@@ -125,13 +126,13 @@ def multi_head_attention_forward(
     scores = ops.bmm(q * (1.0 / math.sqrt(head_dim)), k.swapaxes(1, 2))
     if attn_mask is not None:
         mask = _float_mask(attn_mask, scores.dtype)
-        mask = ops.pad(mask, (0, added)) if added > 0 else mask
+        mask = constant_pad(mask, (0, added)) if added > 0 else mask
         scores = scores + mask
     elif is_causal:
         scores = _attention_mask(scores, None, True)
     if key_padding_mask is not None:
         mask = _float_mask(key_padding_mask, scores.dtype)
-        mask = ops.pad(mask, (0, added)) if added > 0 else mask
+        mask = constant_pad(mask, (0, added)) if added > 0 else mask
         scores = scores.reshape((batch, num_heads, length, source))
         scores = scores + mask.reshape((batch, 1, 1, source))
         scores = scores.reshape((batch * num_heads, length, source))

@@ -2,6 +2,8 @@
 
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
+
 
 def _conv_sizes(value, ndim):
     """One number for every spatial axis."""
@@ -22,7 +24,7 @@ def _pad_same(input, weight, padding, dilation, ndim):
         total = dilation[axis] * (weight.shape[2 + axis] - 1)
         sizes += (total // 2,)
         odd = (0, total % 2, *odd)
-    return (ops.pad(input, odd) if sum(odd) > 0 else input), sizes
+    return (constant_pad(input, odd) if sum(odd) > 0 else input), sizes
 
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):

@@ -3,6 +3,7 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
 from migrate.emit.helpers.functions_factor import matrix_inverse
 
 
@@ -135,7 +136,7 @@ def ormqr(input, tau, other, left=True, transpose=False):
     if input.size == 0 or other.size == 0:
         return other.copy()
     rows = input.shape[-2]
-    wide = ops.pad(input, (0, rows - input.shape[-1])) if rows > input.shape[-1] else input
+    wide = constant_pad(input, (0, rows - input.shape[-1])) if rows > input.shape[-1] else input
     q = householder_product(wide, tau)
     q = q.swapaxes(-2, -1) if transpose else q
     return ops.matmul(q, other) if left else ops.matmul(other, q)

@@ -3,6 +3,8 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
+
 
 def pad(input, pad, mode="constant", value=None):
     """torch's pad; amounts come in pairs, from the last axis on, and may take elements away."""
@@ -49,5 +51,5 @@ def _pad_with_value(input, amounts, shape, value):
     if sum(wide) == 0 or 0 in shape:
         return input if 0 not in shape else ops.zeros(shape, input.dtype)
     if input.dtype == mindspore.bool_:
-        return ops.pad(input.astype(mindspore.int32), wide, value=int(value)) != 0
-    return ops.pad(input, wide, value=value)
+        return constant_pad(input.astype(mindspore.int32), wide, int(value)) != 0
+    return constant_pad(input, wide, value)

@@ -3,6 +3,8 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
+
 # What ops.MaxPool takes on every device.
 _POOLED = (mindspore.float16, mindspore.float32)
 
@@ -126,7 +128,7 @@ def _max_windows(input, kernel, stride, padding, ceil_mode):
             after += max(steps * stride[axis] + kernel[axis] - size, 0)
         pads += (padding[axis], after)
     if pads != (0, 0, 0, 0):
-        input = ops.pad(input, pads, "constant", float("-inf"))
+        input = constant_pad(input, pads, float("-inf"))
     return ops.MaxPool(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
 
 

@@ -3,6 +3,8 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
+
 
 def diag(input, diagonal=0):
     """torch's diag: a matrix from a vector, or the diagonal of a matrix."""
@@ -117,7 +119,7 @@ def block_diag(*tensors):
     result = []
     left = 0
     for row in rows:
-        result.append(ops.pad(row, (left, width - left - row.shape[1])))
+        result.append(constant_pad(row, (left, width - left - row.shape[1])))
         left += row.shape[1]
     return ops.cat(result, axis=0)
 

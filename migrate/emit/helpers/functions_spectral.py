@@ -3,13 +3,15 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
+
 
 def _full_window(window, win_length, n_fft, dtype):
     """The window in the middle of n_fft samples."""
     length = n_fft if win_length is None else win_length
     window = ops.ones((length,), dtype) if window is None else window
     before = (n_fft - length) // 2
-    return ops.pad(window, (before, n_fft - length - before)) if length < n_fft else window
+    return constant_pad(window, (before, n_fft - length - before)) if length < n_fft else window
 
 
 def _frame_places(frames, n_fft, hop):
@@ -81,7 +83,7 @@ def istft(
     signal, envelope = signal[:, first:last], envelope[first:last]
     signal = signal / ops.where(envelope > 1e-11, envelope, ops.ones_like(envelope))
     if length is not None and signal.shape[1] < length:
-        signal = ops.pad(signal, (0, length - signal.shape[1]))
+        signal = constant_pad(signal, (0, length - signal.shape[1]))
     return signal.squeeze(0) if input.ndim == 2 else signal
 
 

@@ -3,6 +3,7 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
 from migrate.emit.helpers.functions_convolution import _conv_sizes
 
 
@@ -22,7 +23,7 @@ def _pad_or_crop(x, axis, before, after):
         x = x[(slice(None),) * axis + (slice(max(-before, 0), last),)]
     if before > 0 or after > 0:
         pads = (0, 0) * (x.ndim - axis - 1) + (max(before, 0), max(after, 0))
-        x = ops.pad(x, pads)
+        x = constant_pad(x, pads)
     return x
 
 

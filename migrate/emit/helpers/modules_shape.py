@@ -3,6 +3,7 @@
 from mindspore import nn, ops
 
 from migrate.emit.helpers.functions_interpolate import interpolate
+from migrate.emit.helpers.functions_pad import pad
 from migrate.emit.helpers.functions_transpose import fold
 
 
@@ -25,7 +26,9 @@ class _PadNd(nn.Cell):
     def construct(self, input):
         if self.mode == "circular" and input.ndim * 2 - len(self.padding) == 2:
             return ops.pad(input.expand_dims(0), self.padding, mode=self.mode).squeeze(0)
-        return ops.pad(input, self.padding, mode=self.mode, value=self.value)
+        if self.mode == "constant":
+            return pad(input, self.padding, value=self.value)
+        return ops.pad(input, self.padding, mode=self.mode)
 
 
 class CircularPad1d(_PadNd):
@@ -49,11 +52,39 @@ class CircularPad3d(_PadNd):
         super().__init__(padding, 3, "circular")
 
 
+class ConstantPad1d(_PadNd):
+    """Pads the last axis with one value."""
+
+    def __init__(self, padding, value):
+        super().__init__(padding, 1, "constant", value)
+
+
+class ConstantPad2d(_PadNd):
+    """Pads the last two axes with one value."""
+
+    def __init__(self, padding, value):
+        super().__init__(padding, 2, "constant", value)
+
+
+class ConstantPad3d(_PadNd):
+    """Pads the last three axes with one value."""
+
+    def __init__(self, padding, value):
+        super().__init__(padding, 3, "constant", value)
+
+
 class ZeroPad1d(_PadNd):
     """Pads the last axis with zeros."""
 
     def __init__(self, padding):
         super().__init__(padding, 1, "constant", 0)
+
+
+class ZeroPad2d(_PadNd):
+    """Pads the last two axes with zeros."""
+
+    def __init__(self, padding):
+        super().__init__(padding, 2, "constant", 0)
 
 
 class ZeroPad3d(_PadNd):

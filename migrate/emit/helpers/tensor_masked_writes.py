@@ -3,6 +3,8 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
+
 
 def _spread_mask(mask, input):
     """The mask with the dimensions of the input that it leaves out."""
@@ -46,4 +48,4 @@ def add_to_part(input, bounds, values):
         shape += (stop - start,)
         widths = (start, size - stop) + widths
     part = ops.zeros(shape, input.dtype) + values
-    return input + ops.pad(part.astype(input.dtype), widths)
+    return input + constant_pad(part.astype(input.dtype), widths)

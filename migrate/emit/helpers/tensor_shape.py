@@ -3,6 +3,7 @@
 import mindspore
 from mindspore import ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
 from migrate.emit.helpers.tensor_index import _records_nothing, as_strided
 from migrate.emit.helpers.train_inputs import _is_compiling, _same_again
 
@@ -88,4 +89,4 @@ def constant_pad_nd(input, pad, value=0):
     added = ()
     for number in pad:
         added += (max(number, 0),)
-    return ops.pad(input, added, value=value)
+    return constant_pad(input, added, value)

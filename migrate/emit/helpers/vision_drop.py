@@ -4,6 +4,8 @@ import math
 
 from mindspore import nn, ops
 
+from migrate.emit.helpers.functions_constant_pad import constant_pad
+
 
 def stochastic_depth(input, p, mode, training=True):
     """Drop the whole input ("batch") or some of its rows ("row") and scale up what stays."""
@@ -46,7 +48,7 @@ def _drop_block(input, p, block_size, eps, training, ndim):
     inner = tuple(size - block_size + 1 for size in sizes)
     rate = p * math.prod(sizes) / (block_size**ndim * math.prod(inner))
     centres = (ops.rand(*input.shape[:2], *inner) < rate).astype(input.dtype)
-    centres = ops.pad(centres, (half,) * (2 * ndim))
+    centres = constant_pad(centres, (half,) * (2 * ndim))
     pool = ops.max_pool2d if ndim == 2 else ops.max_pool3d
     keep = 1 - pool(centres, block_size, 1, half)
     return input * keep * (keep.size / (eps + keep.sum()))
