@@ -1,7 +1,7 @@
 """Which functions of the program compute gradients, and which clear, clip or use them.
 
 torch leaves gradients at the parameters, where every function of every file finds them. A training
-step may keep them to itself only if no other function has a hand in them.
+step may keep them to itself only if no other function reads or changes them.
 """
 
 from __future__ import annotations

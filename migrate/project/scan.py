@@ -15,11 +15,11 @@ from migrate.project.text import ReadProblem, decode, read_bytes
 
 _DECLARED = re.compile(rb"(?:\xef\xbb\xbf)?(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*coding[:=]")
 # Text that is run, or a name that is put together and then loaded: whoever parses the file tells.
-# One pattern a word: an expression that begins with letters is searched for much faster.
-_RUN = [re.compile(rb"%b\s*\(\s*[rRbBuUfF]*['\"]" % word) for word in (b"exec", b"eval")]
+# One pattern a word, which is searched for first: that is many times as fast.
+_RUN = {word: re.compile(rb"%b\s*\(\s*[rRbBuUfF]*['\"]" % word) for word in (b"exec", b"eval")}
 _LETTER = re.compile(rb"\w")
 _LOADED = (b"__import__", b"import_module")
-_MODULES = re.compile(rb"\bmodules\b")
+_MODULES = re.compile(rb"modules\b(?!\s*\()")  # `sys.modules[...]`, not `net.modules()`
 # Both parts of a name that is put together: `"to" + "rch"`; or its first letter by its number.
 _PIECES = [(b"torch"[:at], b"torch"[at:]) for at in range(1, 5)]
 _ESCAPED = re.compile(rb"\\(?:x74|u0074|164)")
@@ -109,7 +109,7 @@ def _words(path: Path) -> array[int] | None:
 
 
 def _quotes_torch(data: bytes, mentions: bool) -> bool:
-    if mentions and (_is_quoted(data) or any(_is_run(data, run) for run in _RUN)):
+    if mentions and (_is_quoted(data) or any(_is_run(data, word) for word in _RUN)):
         return True
     if not _loads_by_name(data):
         return False
@@ -126,11 +126,11 @@ def _is_quoted(data: bytes) -> bool:
     )
 
 
-def _is_run(data: bytes, pattern: re.Pattern[bytes]) -> bool:
+def _is_run(data: bytes, word: bytes) -> bool:
     """`exec("...")`, not `run_exec("...")`"""
-    return any(
+    return word in data and any(
         not _LETTER.match(data[match.start() - 1 : match.start()])
-        for match in pattern.finditer(data)
+        for match in _RUN[word].finditer(data)
     )
 
 

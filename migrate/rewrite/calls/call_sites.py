@@ -9,7 +9,7 @@ import libcst as cst
 from migrate.resolve.values import PARAMETER, Value, is_tensor, options_of
 from migrate.rewrite.calls.list_arguments import before_tensors, find_listed
 from migrate.rewrite.cells.buffers import find_stateful_buffers, without_value
-from migrate.rewrite.cells.member_iteration import find_listed_members
+from migrate.rewrite.cells.member_iteration import find_member_iterations
 from migrate.rewrite.cells.pool_sizes import find_sized_pools
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.tensors.integer_casts import integer_casts
@@ -31,7 +31,7 @@ class CallSites(FileAccess):
         self.listed_for = find_listed(tree, context)
         self.before_tensors = before_tensors(tree, context)
         # Calls that compiled code cannot make -> what gives the same as a tuple; their first items.
-        self.listed_members, self.first_members = find_listed_members(context)
+        self.member_iterations, self.first_members = find_member_iterations(context)
         self.compared_types = _compared_types(tree)
         # Calls that are statements, and the variables that get the results of others.
         self.statements = {node.value for node in nodes_of(tree, ast.Expr)}

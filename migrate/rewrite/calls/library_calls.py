@@ -74,8 +74,8 @@ class LibraryCalls(NodePass):
         partner = self.partner(original)
         if not isinstance(partner, ast.Call):
             return None
-        if partner in self._choices.looked_up:
-            table = self._choices.looked_up[partner]
+        if partner in self._choices.getattr_tables:
+            table = self._choices.getattr_tables[partner]
             try:
                 return self._names.chosen_by_name(table, updated.args[1].value)
             except Refusal as refusal:

@@ -17,7 +17,7 @@ from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.forward_names import by_name, written_to_unknown
 from migrate.rewrite.names.member_names import member_helper
 from migrate.rewrite.names.runtime_choices import RuntimeChoices
-from migrate.rewrite.names.runtime_class_checks import asked_by
+from migrate.rewrite.names.runtime_class_checks import class_check_helper
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
@@ -67,7 +67,7 @@ class ProjectCalls(NodePass):
 
     def propose_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
         partner = self.partner(original)
-        if not isinstance(partner, ast.Call) or partner in self._choices.looked_up:
+        if not isinstance(partner, ast.Call) or partner in self._choices.getattr_tables:
             return None
         if self.context.usage(partner) is not None or self.context.usage(partner.func) is not None:
             return None
@@ -94,7 +94,7 @@ class ProjectCalls(NodePass):
             )
         if partner in self._sites.first_members:
             return _first_item(updated.args[0].value)
-        helper = asked_by(partner, self.context) or member_helper(partner, self.context)
+        helper = class_check_helper(partner, self.context) or member_helper(partner, self.context)
         if helper:
             return updated.with_changes(func=expression(self.spelling.name(f"helpers.{helper}")))
         if self._replaces_child(partner):

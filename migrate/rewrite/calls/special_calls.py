@@ -61,8 +61,8 @@ class SpecialCalls(FileAccess):
             reject_numpy_union(getattr(partner.func, "value", partner), self.context)
         if receiver is not None and partner in self._sites.compared_types:
             return cst.Attribute(value=atomic(receiver), attr=cst.Name("dtype"))
-        if receiver is not None and partner in self._sites.listed_members:
-            name = self.spelling.name(f"helpers.{self._sites.listed_members[partner]}")
+        if receiver is not None and partner in self._sites.member_iterations:
+            name = self.spelling.name(f"helpers.{self._sites.member_iterations[partner]}")
             return cst.Call(func=expression(name), args=[cst.Arg(receiver)])
         within = site.entry.main.within
         if within and self._place(partner) not in within:

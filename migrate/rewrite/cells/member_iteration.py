@@ -27,7 +27,7 @@ _READERS = frozenset(
 )
 
 
-def find_listed_members(context: Context) -> tuple[dict[ast.AST, str], set[ast.AST]]:
+def find_member_iterations(context: Context) -> tuple[dict[ast.AST, str], set[ast.AST]]:
     """Calls by identity with the helper that gives a tuple in their place, and calls of `next` of
     such a call, which ask for its first item.
     """

@@ -60,7 +60,9 @@ def by_name(partner: ast.Call, updated: cst.Call, context: Context) -> cst.Call:
     return updated
 
 
-def listed(partner: ast.AST | None, updated: cst.Comparison, context: Context) -> cst.Comparison:
+def membership_test(
+    partner: ast.AST | None, updated: cst.Comparison, context: Context
+) -> cst.Comparison:
     """`"forward" in cls.__dict__`"""
     if (
         isinstance(partner, ast.Compare)

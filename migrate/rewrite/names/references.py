@@ -12,7 +12,7 @@ from migrate.resolve.values import UNKNOWN
 from migrate.rewrite.cells.train_overrides import calls_override
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.class_functions import find_class_functions
-from migrate.rewrite.names.forward_names import has_construct, listed, written_to_unknown
+from migrate.rewrite.names.forward_names import has_construct, membership_test, written_to_unknown
 from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.names.member_names import compared_with_none, unless_absent
 from migrate.rewrite.names.reference_forms import ReferenceForms
@@ -108,7 +108,7 @@ class References(NodePass):
             return unless_absent(updated, self.spelling.name("helpers.unless_absent"))
         names = (self._own_class, self._names.value)
         test = as_membership(partner, updated, self.context, names)
-        return listed(partner, updated, self.context) if test is None else test
+        return membership_test(partner, updated, self.context) if test is None else test
 
     def _own_class(self, usage: Usage, entry: Entry) -> str:
         return self._names.class_name(entry.torch)

@@ -18,8 +18,8 @@ class RuntimeChoices(FileAccess):
         super().__init__(file)
         tree = self.context.tree
         self.asked_classes = classes_to_ask_for(tree, self.context)
-        self.looked_up = find_getattr_tables(tree, self.context)
-        self.namespaces = {found.owner.node for found in self.looked_up.values()}
+        self.getattr_tables = find_getattr_tables(tree, self.context)
+        self.namespaces = {found.owner.node for found in self.getattr_tables.values()}
 
     def class_of(self, layer: cst.BaseExpression) -> cst.BaseExpression:
         return expression(f"{self.spelling.name('helpers.torch_class')}({code(layer)})")

@@ -28,7 +28,7 @@ _QUESTIONS = {"builtins.isinstance": "is_instance", "builtins.issubclass": "is_s
 _EQUALITIES = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 
 
-def asked_by(call: ast.Call, context: Context) -> str:
+def class_check_helper(call: ast.Call, context: Context) -> str:
     """The helper that answers an isinstance or issubclass; empty where Python's own answer is
     right.
     """
