@@ -52,6 +52,32 @@ def test_other_namespaces_are_left_to_the_reader(port, expression: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "if name in ['ReLU', 'Tanh']:\n        return getattr(nn, name)()",
+        "assert name in ['ReLU', 'Tanh']\n    if x:\n        return getattr(nn, name)()",
+    ],
+)
+def test_a_test_that_holds_says_what_a_name_can_be(port, body: str) -> None:
+    result = port(HEAD + f"def make(name, x):\n    {body}\n")
+    assert not result.findings
+    assert "{'ReLU': helpers.ReLU, 'Tanh': nn.Tanh}[name]()" in result.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if name in ['ReLU', 'Tanh']:\n        name = x\n        return getattr(nn, name)()",
+        "if x:\n        assert name in ['ReLU', 'Tanh']\n    return getattr(nn, name)()",
+    ],
+)
+def test_a_test_of_another_value_says_nothing(port, body: str) -> None:
+    """The name is bound anew behind the test, or there is a way round the assertion."""
+    result = port(HEAD + f"def make(name, x):\n    {body}\n")
+    assert codes(result) == ["MS311"]
+
+
+@pytest.mark.parametrize(
     "expression",
     [
         "eval('nn.' + name)()",

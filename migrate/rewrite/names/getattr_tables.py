@@ -5,14 +5,16 @@ a dictionary of those.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from migrate.flow import FunctionFlow
 from migrate.pipeline.context import Context
 from migrate.resolve import Usage
-from migrate.syntax.ast_index import all_nodes, nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 _CALLED = ("function", "class")
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ def find_getattr_tables(tree: ast.Module, context: Context) -> dict[ast.AST, Get
         owner = context.usage(call.args[0])
         if owner is None or owner.api not in ("torch.nn", "torch.nn.functional", "torch"):
             continue
-        names = _allowed(tree, call) or _spelled(tree, owner.api, context)
+        names = _allowed(call, context) or _spelled(tree, owner.api, context)
         rows = [context.table.get(f"{owner.api}.{name}") for name in names]
         if names and all(row is not None and row.main.portable for row in rows):
             found[call] = GetattrTable(owner, names)
@@ -68,24 +70,53 @@ def _is_getattr(node: ast.Call) -> bool:
     )
 
 
-def _allowed(tree: ast.Module, call: ast.Call) -> tuple[str, ...]:
-    """From `if kind in ["LSTM", "GRU"]:` around the call, or an assertion before it."""
-    key = ast.unparse(call.args[1])
-    for node in nodes_of(tree, ast.If, ast.IfExp, ast.FunctionDef, ast.AsyncFunctionDef):
-        if (
-            isinstance(node, ast.If)
-            and any(inner is call for part in node.body for inner in all_nodes(part))
-        ) or (isinstance(node, ast.IfExp) and any(inner is call for inner in all_nodes(node.body))):
-            names = _names(node.test, key)
-        elif isinstance(node, _FUNCTIONS) and any(inner is call for inner in all_nodes(node)):
-            asserted = [s for s in node.body if isinstance(s, ast.Assert)]
-            before = [_names(s.test, key) for s in asserted if s.lineno < call.lineno]
-            names = next(filter(None, before), ())
-        else:
-            names = ()
-        if names:
+def _allowed(call: ast.Call, context: Context) -> tuple[str, ...]:
+    """From `if kind in ["LSTM", "GRU"]:` around the call, or an assertion that every way to the
+    call goes through; the name must not be bound anew in between.
+    """
+    key = call.args[1]
+    around = context.flow.around(call)
+    if around is None:
+        return ()
+    text = ast.unparse(key)
+    for test in (*_tests_around(call, context.tree), *_assertions(call, around)):
+        names = _names(test, text)
+        if names and _is_same_value(key, test, around):
             return names
     return ()
+
+
+def _tests_around(call: ast.Call, tree: ast.Module) -> Iterator[ast.expr]:
+    """The tests that hold where the call stands, the innermost first, in its own function."""
+    parents = parents_of(tree)
+    node: ast.AST = call
+    while (parent := parents.get(node)) is not None and not isinstance(parent, _FUNCTIONS):
+        if (isinstance(parent, ast.If) and node in parent.body) or (
+            isinstance(parent, ast.IfExp) and node is parent.body
+        ):
+            yield parent.test
+        node = parent
+
+
+def _assertions(call: ast.Call, around: FunctionFlow) -> Iterator[ast.expr]:
+    statement = around.cfg.statement_of(call)
+    if statement is None:
+        return
+    for node in all_nodes(around.node):
+        if isinstance(node, ast.Assert) and around.cfg.dominates(node, statement):
+            yield node.test
+
+
+def _is_same_value(key: ast.expr, test: ast.expr, around: FunctionFlow) -> bool:
+    """The test and the call read the same definitions of a name."""
+    if not isinstance(key, ast.Name):
+        return True
+    read = set(around.defuse.reaching(key))
+    return all(
+        set(around.defuse.reaching(name)) == read
+        for name in all_nodes(test)
+        if isinstance(name, ast.Name) and name.id == key.id
+    )
 
 
 def _names(test: ast.expr, key: str) -> tuple[str, ...]:
