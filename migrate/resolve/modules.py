@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from migrate.table import Table
 
 # Trees take about 1 kB a line: keep those of recently used modules whole.
-_LINES_KEPT = 40_000
+_LINES_KEPT = 30_000
 _OUTLINE = 3  # lines of a module without its bodies that weigh as much as one line of a whole tree
 
 

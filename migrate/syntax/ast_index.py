@@ -106,10 +106,11 @@ def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
 def child_nodes(node: Any) -> list[Any]:
     """What ast.iter_child_nodes gives, without contexts and operators."""
     found: list[Any] = []
-    for name in _FIELDS[node.__class__]:
+    kind = node.__class__
+    for name in _FIELDS[kind]:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            found += filter(None, value)
+            found += value if kind not in _WITH_HOLES else filter(None, value)
         elif value is not None:
             found.append(value)
     return found

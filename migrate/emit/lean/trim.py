@@ -54,6 +54,8 @@ def trimmed(source: str, cut: Cut, defaults: Defaults) -> str:
     else:
         return source
     text = module.with_changes(body=[*module.body[:-1], new]).code.strip("\n")
+    if text == source.strip("\n"):
+        return source
     return text if ast.dump(ast.parse(text)) != ast.dump(ast.parse(source)) else source
 
 
@@ -63,15 +65,19 @@ def _function(
     """Fold constants until no more follow. A generator stays one."""
     constant, text, shown = parameters, "", "?"
     function = transform_lazily(function, _Calls(defaults, first=True))
-    whole, yields = function, _yields(_parsed(function))
+    whole, yields = function, _yields(_parsed(_code(function)))
     while text != shown:
         text = shown
         folder = Folder(constant, cut.attributes, cut.gone, cut.there)
         body = transform_lazily(function.body, folder)
         new = transform_lazily(function.with_changes(body=body), _Calls(defaults))
-        function = transform_lazily(new, _Locals(_names(_parsed(new))))
-        tree = _parsed(function)
-        constant, shown = _constant_locals(tree), ast.dump(tree)
+        before = _code(new)
+        tree = _parsed(before)
+        function = transform_lazily(new, _Locals(_names(tree)))
+        shown = _code(function)
+        if shown != before:
+            tree = _parsed(shown)
+        constant = _constant_locals(tree)
     return _signed(function, set(parameters)) if _yields(tree) == yields else whole
 
 
@@ -79,9 +85,12 @@ def _yields(function: ast.FunctionDef) -> bool:
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function))
 
 
-def _parsed(function: cst.FunctionDef) -> ast.FunctionDef:
-    bare = function.with_changes(leading_lines=[], lines_after_decorators=[])
-    (tree,) = ast.parse(cst.Module([bare]).code).body
+def _code(function: cst.FunctionDef) -> str:
+    return cst.Module([function.with_changes(leading_lines=[], lines_after_decorators=[])]).code
+
+
+def _parsed(code: str) -> ast.FunctionDef:
+    (tree,) = ast.parse(code).body
     assert isinstance(tree, ast.FunctionDef)
     return tree
 
