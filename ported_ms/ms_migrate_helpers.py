@@ -1285,44 +1285,62 @@ def _count_on(optimizer, steps):
     object.__setattr__(optimizer, "_steps_taken", counts)
 
 
+_TORCH_COUNTERS = {"wait": "num_bad_epochs"}  # of ReduceLROnPlateau
+
+
 def _counters(scheduler):
     """What a schedule counts with: Parameters in most, plain numbers in ReduceLROnPlateau."""
     kinds = (Parameter, bool, int, float)
     return {name: value for name, value in vars(scheduler).items() if isinstance(value, kinds)}
 
 
+def _counter_names(scheduler):
+    """Names of the counters, with torch's names for them."""
+    return {name: _TORCH_COUNTERS.get(name, name) for name in _counters(scheduler)}
+
+
+def _inner(scheduler):
+    return getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
+
+
 def scheduler_state_dict(scheduler):
-    """The schedule's counters and the learning rates it last set."""
+    """The schedule's counters and the learning rates it last set, in torch's form."""
+    counters = _counters(scheduler)
     state = {
         name: value.asnumpy().item() if isinstance(value, Parameter) else value
-        for name, value in _counters(scheduler).items()
+        for name, value in zip(_counter_names(scheduler).values(), counters.values(), strict=True)
     }
     if "last_epoch" in state:
         state["last_epoch"] = int(state["last_epoch"])
-    state["last_lr"] = [float(lr) for lr in scheduler.optimizer.lrs]
-    inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
-    state["schedulers"] = [scheduler_state_dict(one) for one in inner]
+    if hasattr(scheduler, "base_lrs"):
+        state["base_lrs"] = [float(lr) for lr in scheduler.base_lrs]
+    state["_last_lr"] = [float(lr) for lr in scheduler.optimizer.lrs]
+    if hasattr(scheduler, "lr_lambdas"):
+        state["lr_lambdas"] = [None] * len(scheduler.lr_lambdas)  # torch saves no functions either
+    if hasattr(scheduler, "_scale_fn_custom"):
+        state["_scale_fn_custom"] = None
+    if _inner(scheduler):
+        state["_schedulers"] = [scheduler_state_dict(one) for one in _inner(scheduler)]
     return state
 
 
 def load_scheduler_state_dict(scheduler, state_dict):
     """Put back what scheduler_state_dict gave, or torch's; the learning rates follow."""
-    inner = getattr(scheduler, "_schedulers", None) or getattr(scheduler, "schedulers", [])
-    of_torch = "_last_lr" in state_dict
-    if of_torch:
-        parts = state_dict.get("_schedulers", [])
-        state_dict = {**state_dict, "last_lr": state_dict["_last_lr"], "schedulers": parts}
-    for one, state in zip(inner, state_dict["schedulers"], strict=True):
+    for one, state in zip(_inner(scheduler), state_dict.get("_schedulers", []), strict=True):
         load_scheduler_state_dict(one, state)
-    for name, value in _counters(scheduler).items():
-        if of_torch and not isinstance(state_dict.get(name), (bool, int, float)):
+    for name, of_torch in _counter_names(scheduler).items():
+        value, held = state_dict.get(of_torch), getattr(scheduler, name)
+        if not isinstance(value, (bool, int, float)):
             continue
-        if isinstance(value, Parameter):
-            ops.assign(value, Tensor(state_dict[name], value.dtype))
+        if isinstance(held, Parameter):
+            ops.assign(held, Tensor(value, held.dtype))
         else:
-            setattr(scheduler, name, state_dict[name])
-    for lr, value in zip(scheduler.optimizer.lrs, state_dict["last_lr"], strict=True):
-        ops.assign(lr, Tensor(value, lr.dtype))
+            setattr(scheduler, name, value)
+    if hasattr(scheduler, "base_lrs") and "base_lrs" in state_dict:
+        scheduler.base_lrs = list(state_dict["base_lrs"])
+    rates = state_dict.get("_last_lr", scheduler.optimizer.lrs)  # older files of torch have none
+    for lr, value in zip(scheduler.optimizer.lrs, rates, strict=True):
+        ops.assign(lr, Tensor(float(value), lr.dtype))
 
 
 _REDUCED = (mindspore.float32, mindspore.int32)  # what AllReduce takes on every device

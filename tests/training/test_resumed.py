@@ -42,3 +42,10 @@ def test_both_ways(tmp_path: Path) -> None:
     run_program(*weights, done, tmp_path / "whole.pth", "--whole", cwd=CHECKOUT)
     files = [tmp_path / name for name in ("back.pth", "whole.pth", "full.pt")]
     run_program("-c", SAME, *files, cwd=tmp_path)
+    # And torch goes on from what the ported program has saved.
+    run_program(ported, tmp_path, 0, 3, "-", "first.pt", cwd=tmp_path)
+    first = [tmp_path / "first.pt", tmp_path / "first.pth.tar", "--whole"]
+    run_program(*weights, *first, cwd=CHECKOUT)
+    run_program(PROGRAM, tmp_path, 0, 6, "first.pth.tar", "again.pt", cwd=tmp_path)
+    again = np.load(tmp_path / "again.pt.npz")["losses"]
+    np.testing.assert_allclose(again, theirs[3:], rtol=2e-6)

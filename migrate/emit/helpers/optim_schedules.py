@@ -130,6 +130,18 @@ class OneCycleLR(lr_scheduler.LRScheduler):
         self.base_momentums = _one_per_group(optimizer, base_momentum)
         self.max_momentums = _one_per_group(optimizer, max_momentum)
         super().__init__(optimizer)
+        self._note_in_groups(optimizer)
+
+    def _note_in_groups(self, optimizer):
+        """torch's schedule reads its ends from the groups, also after a checkpoint was loaded."""
+        self.base_lrs = [top / self.div_factor for top in self.max_lrs]
+        for number, group in enumerate(optimizer.param_groups):
+            start = self.base_lrs[number]
+            group.update(initial_lr=start, max_lr=self.max_lrs[number])
+            group["min_lr"] = start / self.final_div_factor
+            if self.momentums:
+                group["max_momentum"] = self.max_momentums[number]
+                group["base_momentum"] = self.base_momentums[number]
 
     def _between(self, values):
         """The value at this step on the way through the phases."""

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import torch
 from torch import nn
+from torch.optim import lr_scheduler
 
 
 def build():
@@ -17,12 +18,15 @@ def build():
             p.copy_(torch.from_numpy(0.2 * rng.standard_normal(tuple(p.shape)).astype("float32")))
     adam = torch.optim.Adam(model[0].parameters(), lr=0.01)
     sgd = torch.optim.SGD([*model[1].parameters(), *model[3].parameters()], lr=0.1, momentum=0.9)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(sgd, T_max=6)
-    return model, adam, sgd, schedule
+    warm = lr_scheduler.LambdaLR(sgd, lambda epoch: (epoch + 1) / 3)
+    cosine = lr_scheduler.CosineAnnealingLR(sgd, T_max=6)
+    schedule = lr_scheduler.SequentialLR(sgd, [warm, cosine], milestones=[2])
+    plateau = lr_scheduler.ReduceLROnPlateau(adam, patience=3)  # half of it is over at the half
+    return model, adam, sgd, schedule, plateau
 
 
 def main(folder, start, end, source, target):
-    model, adam, sgd, schedule = build()
+    model, adam, sgd, schedule, plateau = build()
     best = 0.0
     if source != "-":
         state = torch.load(f"{folder}/{source}")
@@ -31,6 +35,7 @@ def main(folder, start, end, source, target):
         adam.load_state_dict(state["adam"])
         sgd.load_state_dict(state["sgd"])
         schedule.load_state_dict(state["schedule"])
+        plateau.load_state_dict(state["plateau"])
     losses = []
     model.train()
     for epoch in range(start, end):
@@ -44,6 +49,7 @@ def main(folder, start, end, source, target):
         adam.step()
         sgd.step()
         schedule.step()
+        plateau.step(1.0)
         losses.append(loss.item())
         best = max(best, losses[-1])
     torch.save(
@@ -54,6 +60,7 @@ def main(folder, start, end, source, target):
             "adam": adam.state_dict(),
             "sgd": sgd.state_dict(),
             "schedule": schedule.state_dict(),
+            "plateau": plateau.state_dict(),
         },
         f"{folder}/{target}",
     )
