@@ -16,12 +16,15 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of
 from migrate.table.mindspore_names import MindSporeNames
 
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_WITH_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _ALWAYS_BOUND = frozenset(dir(builtins)) | {
     "__file__",
@@ -57,7 +60,7 @@ class Touched:
     classes: frozenset[str]  # whose methods are compiled or renamed
     functions: frozenset[str]  # that are compiled
 
-    def concerns(self, node: ast.FunctionDef, owner: str) -> bool:
+    def concerns(self, node: Function, owner: str) -> bool:
         if owner in self.classes or node.name in self.functions:
             return True
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
@@ -154,18 +157,17 @@ def _changed_functions(before: Version, after: Version, touched: Touched) -> Ite
             yield f"{name} (line {node.lineno}), which uses nothing of torch, {state}"
 
 
-def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """The functions and methods of a module, each with its class; those inside others count as
-    parts of them.
+def functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """The functions and methods of a module, each with its class, also those in branches, handlers
+    and loops; those inside others count as parts of them.
     """
-    pending: list[tuple[str, ast.stmt]] = [("", node) for node in reversed(tree.body)]
+    pending: list[tuple[str, ast.AST]] = [("", node) for node in reversed(tree.body)]
     while pending:
         owner, node = pending.pop()
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, _FUNCTIONS):
             yield owner, node
-        elif isinstance(node, ast.ClassDef):
-            name = f"{owner}.{node.name}" if owner else node.name
-            pending += [(name, inner) for inner in reversed(node.body)]
-        elif isinstance(node, (ast.If, ast.Try)):
-            inside = [*node.body, *node.orelse, *getattr(node, "finalbody", [])]
-            pending += [(owner, inner) for inner in reversed(inside)]
+            continue
+        if isinstance(node, ast.ClassDef):
+            owner = f"{owner}.{node.name}" if owner else node.name
+        inside = [n for n in ast.iter_child_nodes(node) if isinstance(n, _WITH_STATEMENTS)]
+        pending += [(owner, inner) for inner in reversed(inside)]

@@ -114,3 +114,39 @@ def test_the_largest_number_of_a_type_is_a_mask_whatever_its_size() -> None:
     assert "1 of 4 elements are NaN" in judge(truth, wrong, None, Tolerance()).problem
     wrong[1] = 1.7e38
     assert not judge(truth, wrong, None, Tolerance()).ok
+
+
+def test_a_judgement_is_true_or_false_and_carries_its_measures() -> None:
+    missing = judge(ONE, None, None, Tolerance())
+    shaped = judge(ONE, np.ones(3, np.float32), None, Tolerance())
+    nan = judge(ONE, np.full(4, np.nan), None, Tolerance())
+    far = judge(ONE, off(1.0), None, Tolerance())
+    assert [one.ok for one in (missing, shaped, nan, far)] == [False] * 4
+    for found in (judge(ONE, off(UNIT), None, Tolerance()), far):
+        assert found.measures is not None and found.measures.max_abs > 0
+        assert found.measures.other_mean == pytest.approx(1 + found.measures.max_abs / 4)
+    brief = judge(ONE, off(1.0), None, Tolerance(), full=False)
+    assert brief.measures is not None and brief.measures.other_mean == 0.0
+    whole = judge(np.arange(3), np.arange(3), None, Tolerance())
+    assert (whole.problem, whole.floor, whole.ratio) == ("", 0.0, 0.0)
+    assert whole.measures is not None and whole.measures.size == 3
+
+
+def test_one_element_may_be_twice_as_far_as_the_distance_allows() -> None:
+    large = np.ones(10_000, np.float32)
+    other = large.astype(np.float64)
+    other[7] += 6 * UNIT
+    assert judge(large, other, None, Tolerance()).ratio == pytest.approx(3.0)
+
+
+def test_fixed_bounds_element_by_element() -> None:
+    truth = np.array([1.0, 100.0, 0.0, 1e30, 1e30], np.float32)
+    other = np.array([1.5, 101.0, 0.25, 3e38, 1e30], np.float32)
+    found = judge(truth, other, None, Tolerance(atol=0.5))
+    assert not found.ok and found.mismatched == 1 and found.ratio == pytest.approx(2.0)
+    assert (found.floor, found.measures is not None) == (0.0, True)
+    assert "exceed atol 0.5 + rtol 0" in found.problem
+    assert judge(truth, other, None, Tolerance(atol=0.5, rtol=0.01)).ok
+    assert judge(truth, truth.copy(), None, Tolerance(atol=0.0, rtol=0.0)).ratio == 0.0
+    half = np.array([200.0], np.float16), np.array([60000.0], np.float16)
+    assert judge(*half, None, Tolerance(atol=1.0)).ratio == pytest.approx(59800.0)

@@ -81,6 +81,66 @@ def test_functions_without_torch_stay_what_they_are() -> None:
         assert found(before, before.replace("a + 1", "a + 2"), touched) == []
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "{}",
+        "if x:\n    {}",
+        "if x:\n    pass\nelse:\n    {}",
+        "try:\n    {}\nfinally:\n    pass",
+        "try:\n    pass\nexcept ImportError:\n    {}",
+        "try:\n    pass\nexcept ImportError:\n    pass\nelse:\n    {}",
+        "try:\n    pass\nfinally:\n    {}",
+        "with x:\n    {}",
+        "for x in y:\n    {}",
+        "while x:\n    pass\nelse:\n    {}",
+        "match x:\n    case 1:\n        {}",
+        "class A:\n    class B:\n        {}",
+        "class A:\n    if x:\n        {}",
+    ],
+)
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_functions_are_found_wherever_they_stand(frame: str, kind: str) -> None:
+    before = f"x = y = 1\n{frame.format(f'{kind} f(): return 1')}\ndef last(): return 3\n"
+    assert found(before, before) == []
+    changed = found(before, before.replace("return 1", "return 2"))
+    owner = "A.B." if "class B" in frame else "A." if "class A" in frame else ""
+    assert len(changed) == 1 and changed[0].startswith(f"{owner}f (line ")
+    assert "last" in found(before, before.replace("return 3", "return 4"))[0]
+    touched = Touched(frozenset(), frozenset({owner[:-1]}), frozenset()) if owner else NOTHING
+    assert found(before, before.replace("return 1", "return 2"), touched) == changed[bool(owner) :]
+
+
+def test_only_the_lines_of_a_function_and_its_decorators_are_its_own() -> None:
+    before = "x = 1\n@dec\ndef f():\n    return 1\nx = 2\ndef dec(f): return f\n"
+    after = before.replace("return 1", "return 2")
+    for line in range(1, 6):
+        touched = Touched(frozenset({line}), frozenset(), frozenset())
+        assert bool(found(before, after, touched)) == (line in (1, 5))
+
+
+def test_names_of_mindspore_in_every_form_of_import() -> None:
+    imports = "import os, mindspore.nn\nfrom os import path\nfrom .mindspore import own\n"
+    imports += "from . import mine\nfrom mindspore.ops import *\nimport mindspore.mint as m\n"
+    text = imports + "mindspore.nn.Dense; m.cat; path.odd; own.odd; mine.odd\n"
+    assert set(mindspore_names(ast.parse(text))) == {
+        *("mindspore.nn", "mindspore.nn.Dense", "mindspore.mint", "mindspore.mint.cat"),
+    }
+    bound = "from mindspore import nn, ops\nnn = 1\nnn.Odd\ndef f(ops): return ops.Odd\n"
+    assert set(mindspore_names(ast.parse(bound))) == {"mindspore.nn", "mindspore.ops"}
+
+
+def test_names_that_are_bound_only_by_a_declaration() -> None:
+    for word in ("global", "nonlocal"):
+        text = f"a = 1\ndef f():\n    {word} g, h\n    print(a, g, h)\n"
+        assert free_names(ast.parse(text)) == set()
+
+
+def test_a_long_list_of_names_is_cut() -> None:
+    assert found("", "a; b; c; d; e\n") == ["a, b, c, d, e would not be bound"]
+    assert found("", "a; b; c; d; e; f\n") == ["a, b, c, d, e, ... would not be bound"]
+
+
 SOURCE = """
 import torch
 

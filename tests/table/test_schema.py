@@ -151,3 +151,55 @@ def test_other_names_lead_to_the_row(tmp_path):
     for name in ("torch.cat", "torch.concat", "torch.concatenate", "torch.functional.cat"):
         assert rows.get(name) is rows.get("torch.cat") is not None
     assert rows.get("torch.functional.other") is None
+
+
+def test_members_are_those_directly_below_a_name(tmp_path):
+    rows = "".join(
+        ROW.replace("torch.cat", name)
+        for name in ("torch.cat", "torch.A", "torch.A.m", "torch.A.m.n")
+    )
+    (tmp_path / "torch.nn.toml").write_text(ROW.replace("torch.cat", "torch.nn.Linear"))
+    (tmp_path / "other.toml").write_text(ROW.replace("torch.cat", "other.thing"))
+    found = table(tmp_path, rows)
+    assert set(found.children("torch.A")) == {"torch.A.m"}
+    assert set(found.children("torch.nn")) == {"torch.nn.Linear"}
+    assert set(found.children("torch")) == {"torch.cat", "torch.A"}
+    assert found.children("torch.A")["torch.A.m"] is found.get("torch.A.m")
+    assert set(found.names()) == {row.torch for row in found} > {"other.thing", "torch.nn.Linear"}
+
+
+def test_variants_and_earlier_releases_take_the_place_of_rows(tmp_path):
+    usual = ROW + 'mindspore = "mindspore.ops.cat"\nsince = "2.9"\n'
+    (tmp_path / "nan.toml").write_text(ROW + 'helper = "cat_with_nan"\n')
+    (tmp_path / "earlier.toml").write_text(ROW + 'helper = "cat_of_before"\n')
+    table(tmp_path, usual + ROW.replace("torch.cat", "torch.plain"))
+
+    def helper(name="torch.cat", **asked):
+        row = Table(tmp_path, **asked).get(name)
+        return row and row.main.helper
+
+    assert not helper() and helper(variants=("nan",)) == "cat_with_nan"
+    assert not helper(version="2.10") and helper(version="2.9") == "cat_of_before"
+    assert helper(version="2.9", variants=("nan",)) == "cat_with_nan"
+    assert helper(version="2.9", variants=("earlier",)) == "cat_of_before"
+    assert helper("torch.nonesuch", variants=("nan",)) is None
+    assert not helper("torch.plain", variants=("nan",))
+    assert Table(tmp_path, version="2.10").version == "" and Table(tmp_path).variants == ()
+    (tmp_path / "earlier.toml").unlink()
+    assert Table(tmp_path, version="2.8").variants == ()
+
+
+def test_a_class_in_a_module_of_another_name_is_found(tmp_path):
+    rows = table(
+        tmp_path,
+        ROW.replace("torch.cat", "torch.A.m"),
+        '[prefix]\n"torch.deep.er." = "torch."\n',
+    )
+    assert rows.canonical("torch.deep.er.A.m") == "torch.A.m"
+    assert rows.canonical("torch.deep.A.m") == "torch.deep.A.m"
+
+
+def test_only_the_bundled_table_is_cached(tmp_path):
+    table(tmp_path, ROW)
+    assert Table().cached and Table(Table().folder).cached and not Table(tmp_path).cached
+    assert Table(tmp_path, cached=True).cached and not Table(cached=False).cached

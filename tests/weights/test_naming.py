@@ -56,6 +56,82 @@ def test_a_transformer_layer_may_be_torch_s_own_or_the_user_s() -> None:
     assert set(naming.to_mindspore(shapes).undecided) == {"e.linear1.weight", "e.linear1.bias"}
 
 
+def test_a_norm_without_scale_and_what_follows_a_counter_are_renamed() -> None:
+    shapes = {"n.running_mean": (4,), "n.num_batches_tracked": (), "n.running_var": (4,)}
+    found = naming.to_mindspore(shapes)
+    assert found.names == {"n.running_mean": "n.moving_mean", "n.running_var": "n.moving_variance"}
+    biased = {"n.running_mean": (4,), "n.bias": (4,), "n.weight": (4,)}
+    found = naming.to_mindspore(biased)
+    assert found.names["n.bias"] == "n.beta" and not found.undecided
+    assert naming.to_mindspore({"n.running_mean": (4,), "n.bias": (4,)}).names["n.bias"] == "n.beta"
+    assert not naming.to_mindspore({"n.running_mean": (2, 3), "n.weight": (2, 3)}).undecided
+
+
+def test_a_doubt_names_both_readings() -> None:
+    shapes = {
+        "a.weight": (10, 4),
+        "b.weight": (4,),
+        "c.weight": (4, 3, 5),
+        "d.weight": (4, 3, 2, 2),
+    }
+    doubts = naming.to_mindspore(shapes).undecided
+    assert doubts == {
+        "a.weight": "a Linear without bias (weight) or an Embedding (embedding_table)",
+        "b.weight": "a norm without bias (gamma) or a PReLU (w)",
+        "c.weight": "a Conv1d, whose weight MindSpore stores with an extra axis, or a Bilinear",
+    }
+
+
+@pytest.mark.parametrize("layer", ["", "encoder.layers.0."])
+def test_both_linears_of_a_transformer_are_doubted_at_any_depth(layer: str) -> None:
+    attention, norm = f"{layer}self_attn.in_proj_weight", f"{layer}norm1.weight"
+    shapes = {attention: (12, 4), norm: (4,), f"{layer}norm1.bias": (4,)}
+    for part in ("linear1", "linear2"):
+        shapes |= {f"{layer}{part}.weight": (8, 4), f"{layer}{part}.bias": (8,)}
+    doubts = naming.to_mindspore(shapes).undecided
+    assert "(dense1)" in doubts[f"{layer}linear1.bias"]
+    assert "(dense2)" in doubts[f"{layer}linear2.weight"] and "(linear2)" in str(doubts)
+    for missing in (attention, norm):
+        rest = {name: shape for name, shape in shapes.items() if name != missing}
+        assert f"{layer}linear1.bias" not in naming.to_mindspore(rest).undecided
+
+
+def test_batch_norms_of_three_axes_come_up_one_level() -> None:
+    shapes = {
+        "n.bn2d.gamma": (4,),
+        "n.bn2d.moving_mean": (4,),
+        "n.bn2d.other": (4,),
+        "m.gamma": (4,),
+    }
+    found = naming.to_torch(shapes)
+    assert found.names == {
+        "n.bn2d.gamma": "n.weight",
+        "n.bn2d.moving_mean": "n.running_mean",
+        "n.bn2d.other": "n.bn2d.other",
+        "m.gamma": "m.weight",
+    }
+    assert found.shapes == shapes and not found.undecided
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "doubted"),
+    [
+        ("c.weight", (8, 3, 1, 5), True),
+        ("c.weight", (8, 3, 1, 2), True),
+        ("c.weight", (8, 3, 1, 1), False),
+        ("c.weight", (8, 3, 2, 5), False),
+        ("c.weight", (8, 3, 5), False),
+        ("c.weight", (8, 3, 1, 5, 5), False),
+        ("c.bias", (8, 3, 1, 5), False),
+    ],
+)
+def test_a_kernel_one_high_may_be_of_one_axis(
+    name: str, shape: naming.Shape, doubted: bool
+) -> None:
+    said = "a Conv1d (torch stores it without the axis of one) or a Conv2d one high"
+    assert naming.to_torch({name: shape}).undecided == ({name: said} if doubted else {})
+
+
 def test_a_map_may_name_a_whole_module_and_must_name_something() -> None:
     shapes = {"0.weight": (4,), "0.bias": (4,), "1.weight": (2, 4), "1.bias": (2,)}
     renaming = naming.to_mindspore(shapes)

@@ -95,8 +95,8 @@ def _judge_fixed(truth: Array, other: Array, measures: Measures, tolerance: Tole
     rtol, atol = tolerance.rtol or 0.0, tolerance.atol or 0.0
     bound = atol + rtol * np.abs(truth.astype(np.float64))
     wrong = mismatches(truth, other, bound)
-    error = np.abs(other.astype(np.float64) - truth.astype(np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.abs(other.astype(np.float64) - truth.astype(np.float64))
         huge = (np.abs(truth) >= MASK) & (np.abs(other) >= MASK)
         ratio = float(np.nanmax(np.where((error == 0) | huge, 0.0, error / bound)))
     problem = (
