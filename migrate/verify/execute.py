@@ -227,12 +227,18 @@ def _graph(trial: Trial, torch_side: Any, plan: Any, ported: Any, arguments: lis
         return failure(error)
     verdict = _verdict(trial, torch_side[0], torch_side[1], result)
     if verdict.startswith(AGREES) and plan is not None:
-        for call in range(1, _CALLS + 1):
-            verdict = _gradient(plan, compiled, arguments)
-            if verdict != AGREES:
-                which = "gradient" if call == 1 else f"gradient of call {call}"
-                return verdict.replace(":", f": {which}:", 1)
+        verdict = repeated(lambda: _gradient(plan, compiled, arguments))
     return verdict
+
+
+def repeated(gradient: Callable[[], str]) -> str:
+    """The verdict on a compiled gradient that is taken as often as a training step takes it."""
+    for call in range(1, _CALLS + 1):
+        verdict = gradient()
+        if verdict != AGREES:
+            which = "gradient" if call == 1 else f"gradient of call {call}"
+            return verdict.replace(":", f": {which}:", 1)
+    return AGREES
 
 
 def _differentiable(value: Any) -> bool:

@@ -151,7 +151,7 @@ def _run(
         if not failed or way == ways[-1]:
             break
         notes.append(failed)
-    return result, notes
+    return result, [*notes, *result.notes]
 
 
 def _setup(
@@ -197,6 +197,7 @@ def _setup(
         what.layers,
         names,
         scale,
+        repeat=not what.keep_random,
     )
 
 

@@ -17,6 +17,7 @@ from migrate.parity.mindspore_side import capture as capture_mindspore
 from migrate.parity.mindspore_side import errors as mindspore_errors
 from migrate.parity.mindspore_side import model as mindspore_model
 from migrate.parity.mindspore_side import step as mindspore_step
+from migrate.parity.mindspore_side.arrays import to_array
 from migrate.parity.request import inputs, plan
 from migrate.parity.torch_side.refill import refill
 from migrate.parity.workers import record, statements
@@ -147,14 +148,14 @@ def _run_part(
         both = bool(positions) and weights is not None
         found_inputs, found_weights = found if both else ((found, ()) if positions else ((), found))
     for way, tensor in inputs.flatten(output, mindspore_step.is_tensor):
-        arrays[f"output:{way}"] = mindspore_step.to_array(tensor)
+        arrays[f"output:{way}"] = to_array(tensor)
     single = mindspore_step.is_tensor(found_inputs)
     for position, slope in zip(positions, [found_inputs] if single else found_inputs, strict=True):
-        arrays[f"input-gradient:{position}"] = mindspore_step.to_array(slope)
+        arrays[f"input-gradient:{position}"] = to_array(slope)
     prefix = f"{path}." if path else ""
     for parameter, slope in zip(trainable, found_weights, strict=True):
         name = names.get(id(parameter), parameter.name)
-        arrays[f"gradient:{name.removeprefix(prefix)}"] = mindspore_step.to_array(slope)
+        arrays[f"gradient:{name.removeprefix(prefix)}"] = to_array(slope)
     return arrays
 
 
@@ -165,7 +166,7 @@ def _run_statements(
     arrays: dict[str, Any] = {}
 
     def take(key: str, tensor: Any) -> None:
-        arrays[key] = mindspore_step.to_array(tensor)
+        arrays[key] = to_array(tensor)
 
     def version(tensor: Any) -> int:
         return zlib.crc32(tensor.asnumpy().tobytes())
