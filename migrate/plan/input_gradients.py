@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate.flow import FunctionFlow
+from migrate.flow import Flow, FunctionFlow
 from migrate.flow.blocks import Home
 from migrate.flow.events import Definition, reads_in
 from migrate.flow.gradient_reads import gradient_reads
@@ -119,7 +119,7 @@ def plan_gradients(
     switched = [s for s in block[:at] if switches(s, inputs)]
     if start is not None and is_unit_gradient(start, flow):
         start = None
-    bare = summed(outputs) if start is None else outputs
+    bare = summed(outputs, context.flow) if start is None else outputs
     region = _region(bare, inputs, block[:at], switched, flow)
     if not region and not gradient_reads(bare) & set(inputs):
         raise not_in_reach()
@@ -268,7 +268,10 @@ def _is_unit_gradient(value: ast.expr, flow: FunctionFlow, seen: set[Definition]
     if not isinstance(value, ast.Call):
         return False
     function = value.func
-    name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+    api = flow.symbols.api(function)
+    if not api.startswith("torch."):
+        return False  # `ones` of the program's own
+    name = api.rpartition(".")[2]
     if name in _ONES:
         return True
     if name == "Variable" and value.args:
@@ -295,15 +298,15 @@ def _holds_unit_gradient(name: ast.Name, flow: FunctionFlow, seen: set[Definitio
     )
 
 
-def summed(outputs: ast.expr) -> ast.expr:
+def summed(outputs: ast.expr, flow: Flow) -> ast.expr:
     """`pred` of `pred.sum()`: its gradients are the same."""
     if not isinstance(outputs, ast.Call) or outputs.keywords:
         return outputs
     function = outputs.func
-    if isinstance(function, ast.Attribute) and function.attr == "sum":
-        if not outputs.args and isinstance(function.value, ast.Name):
-            return function.value
-        torch_sum = ast.unparse(function) == "torch.sum" and len(outputs.args) == 1
-        if torch_sum and isinstance(outputs.args[0], ast.Name):
-            return outputs.args[0]
-    return outputs
+    api = flow.symbols.api(function)
+    subject: ast.expr = outputs
+    if api == "torch.Tensor.sum" and isinstance(function, ast.Attribute) and not outputs.args:
+        subject = function.value
+    elif api == "torch.sum" and len(outputs.args) == 1:
+        subject = outputs.args[0]
+    return subject if isinstance(subject, ast.Name) else outputs

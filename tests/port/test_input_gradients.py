@@ -161,3 +161,19 @@ def test_an_input_that_depends_on_another_is_recorded(port) -> None:
         """
     text, _ = ported(port, before)
     assert "helpers.backward(h.sum())" in text and "return h.grad, x.grad" in text
+
+
+def test_ones_of_the_programs_own_are_whatever_they_give(port) -> None:
+    """Only torch's ones leave gradients as they are: a function may have the same name."""
+    text = """
+        import torch
+
+        def ones(n):
+            return torch.full((n, 1), 2.0)
+
+        def slope(net, x):
+            x.requires_grad_(True)
+            d = net(x)
+            return torch.autograd.grad(d, x, grad_outputs=ones(d.size(0)))[0]
+    """
+    assert "(d * ones(d.shape[0])).sum()" in port(textwrap.dedent(text)).text
