@@ -38,6 +38,10 @@ class Analyser:
         self._resolver = Resolver(project, table, _LINES_REMEMBERED // jobs)
         self._reach = TorchReach(project, table.packages)
 
+    def forget(self) -> None:
+        """All files are reported."""
+        self._resolver.forget()
+
     def report(self, source: SourceFile) -> FileReport:
         """Everything there is to say about one file; a file that cannot be used says why."""
         path = str(source.path)
@@ -98,6 +102,7 @@ def analyse(
             analyser = Analyser(project, table, options)
             for source in project.files:
                 yield analyser.report(source)
+            analyser.forget()
         return
     # Fresh interpreters: a fork would copy whatever threads and locks the caller has.
     with ProcessPoolExecutor(

@@ -51,6 +51,11 @@ class Resolver:
         """What was recorded of calls into other files."""
         return self._callers.recorded
 
+    def forget(self) -> None:
+        """All files are done: a report of a large tree needs the memory."""
+        self._let_go()
+        self._callers.forget()
+
     def _look_at(self, source: SourceFile, text: str) -> Look:
         """Interpret a file by itself; ReadProblem says why it cannot be."""
         tree = self.modules.tree_of(source, text) or parse(source, text)

@@ -29,6 +29,7 @@ _LINES_WAITING = 30_000
 # What a look leaves behind in circles (functions inside of functions, and their frames) is cleared
 # now and then.
 _LINES_BETWEEN_COLLECTIONS = 80_000
+_WORTH_FREEING = 30_000  # lines of whole trees
 
 
 class Callers:
@@ -58,14 +59,23 @@ class Callers:
         """Forget all modules if they have grown too heavy: no file may be in hand."""
         heavy = self._modules.weight > self._limit
         if heavy:
-            for look in self._waiting.values():
-                look.scope.dismantle()
-            self._waiting.clear()
-            self._lines = 0
-            self._modules.dismantle()
+            self._forget_modules()
         if heavy or self._looked_at > _LINES_BETWEEN_COLLECTIONS:
             self._looked_at = 0
             gc.collect()
+
+    def forget(self) -> None:
+        """Nothing will be asked any more: free what is known of modules, where that is much."""
+        if self._modules.weight > _WORTH_FREEING:
+            self._forget_modules()
+            gc.collect()
+
+    def _forget_modules(self) -> None:
+        for look in self._waiting.values():
+            look.scope.dismantle()
+        self._waiting.clear()
+        self._lines = 0
+        self._modules.dismantle()
 
     def take(self, source: SourceFile, text: str) -> Look:
         """The first look at a file: one that waits here, or a new one."""
