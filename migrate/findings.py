@@ -75,6 +75,7 @@ CODES: dict[str, Rule] = {
     "MS406": Rule("graph-container", "Graph mode cannot compile a container's method.", "warning"),
     "MS407": Rule("frozen-value", "Graph mode computes a value once and keeps it.", "warning"),
     "MS408": Rule("training-step", "A training step could not be converted.", "error"),
+    "MS409": Rule("training-loop", "A training loop does more than Model.train.", "note"),
 }
 
 

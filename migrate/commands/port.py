@@ -64,6 +64,7 @@ def _port(options: argparse.Namespace, chosen: Chooser) -> int:
         trace=bool(options.report),
         package=options.helpers == "package",
         data=_data_choice(options),
+        style=options.style,
     )
     if options.with_torchvision is not None:
         from migrate.port.local_models import find_models
@@ -161,29 +162,16 @@ def _refuse_early(options: argparse.Namespace) -> None:
             "--scaffold needs a separate output directory",
             next_step="use -o DIR, or port in place without --scaffold",
         )
-    if options.scaffold and options.target == "torch-npu":
-        raise RequestError(
-            "--scaffold writes scripts that start MindSpore, and --target torch-npu keeps PyTorch",
-            next_step="leave out one of the two",
-        )
+    _refuse_target(options)
     if options.with_torchvision is not None and options.in_place:
         raise RequestError(
             "--with-torchvision needs a separate output directory",
             next_step="use -o DIR, or port in place without --with-torchvision",
         )
-    if options.helpers == "package" and options.target == "mint":
-        raise RequestError(
-            "ms_migrate_runtime is made of MindSpore's classic layers, not of mint's",
-            next_step="leave out --helpers package, or --target mint",
-        )
     if options.pixels == "close" and options.data != "native":
         raise RequestError(
             "--pixels close is about the operations of --data native",
             next_step="add --data native, or leave out --pixels",
-        )
-    if options.data == "native" and options.target != "nn":
-        raise RequestError(
-            "--data native writes pipelines for --target nn", next_step="leave out one of the two"
         )
     if options.backup and not options.in_place:
         raise RequestError(
@@ -195,6 +183,29 @@ def _refuse_early(options: argparse.Namespace) -> None:
         refuse_links(options.paths)
     if all(path.exists() for path in options.paths):
         in_place.refuse_interrupted(top_of(options.paths))
+
+
+def _refuse_target(options: argparse.Namespace) -> None:
+    """What goes with some API families alone."""
+    if options.scaffold and options.target == "torch-npu":
+        raise RequestError(
+            "--scaffold writes scripts that start MindSpore, and --target torch-npu keeps PyTorch",
+            next_step="leave out one of the two",
+        )
+    if options.helpers == "package" and options.target == "mint":
+        raise RequestError(
+            "ms_migrate_runtime is made of MindSpore's classic layers, not of mint's",
+            next_step="leave out --helpers package, or --target mint",
+        )
+    if options.data == "native" and options.target != "nn":
+        raise RequestError(
+            "--data native writes pipelines for --target nn", next_step="leave out one of the two"
+        )
+    if options.style == "mindspore" and options.target != "nn":
+        raise RequestError(
+            "--style mindspore writes mindspore.train.Model for --target nn",
+            next_step="leave out one of the two",
+        )
 
 
 def _plans(tree: PortedTree) -> str:

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 # What a pass is handed, and so how the driver runs it.
 UNITS = {
     "source": "the text of a file before it is parsed",
+    "program": "the source of a file and what is known of it, before anything is rewritten",
     "lowering": "each function that Graph mode compiles, as typed source",
     "module": "the libcst tree of a file",
     "node": "the nodes of the one walk over a file, by their kinds",

@@ -10,7 +10,7 @@ from migrate.pipeline.declare import REGISTERED, Pass
 from migrate.pipeline.order import ordered
 
 # Where passes are declared.
-_STAGES = ("syntax", "lower", "plan", "rewrite", "graph_mode", "tidy", "emit")
+_STAGES = ("syntax", "style", "lower", "plan", "rewrite", "graph_mode", "tidy", "emit")
 _TEMPLATES = "helpers"  # sources of emitted helpers, which import MindSpore
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from migrate.pipeline.declare import FACTS, UNITS, Pass
 
-PHASES = ("resolve", "flow", "lower", "plan", "rewrite", "graph_mode", "tidy", "emit")
+PHASES = ("resolve", "flow", "style", "lower", "plan", "rewrite", "graph_mode", "tidy", "emit")
 
 
 class OrderError(Exception):

@@ -21,6 +21,7 @@ from migrate.pipeline.context import MARKER, Context
 from migrate.port.guard import check_equivalence
 from migrate.port.passes import lower_file, run_passes, run_source_passes
 from migrate.port.reasons import reasons_of
+from migrate.port.restyle import Restyled, restyled
 from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import FileResolution, Resolver
 from migrate.resolve.members import class_is_module
@@ -106,6 +107,7 @@ class _Source:
     usages: list[Usage]  # of the original
     lowered: Lowered
     lowered_names: frozenset[str]
+    styled: Restyled  # with what `--style` replaced
 
     @property
     def scope(self) -> ModuleScope:
@@ -120,6 +122,7 @@ def port_file(
     helper_import: str,
     mint: bool = False,
     data: str = "exact",
+    style: str = "torch",
     input_shapes: dict[str, tuple[int, ...]] | None = None,
     text: str | None = None,
     passes: Sequence[Pass] = (),
@@ -139,7 +142,7 @@ def port_file(
     resolution = resolver.file(source, text=text)
     if resolution.problem is not None:
         return PortedFile(source, text, problem=resolution.problem)
-    read = _lowered_source(resolver, source, text, resolution, passes)
+    read = _lowered_source(resolver, source, text, resolution, passes, style)
     table = resolver.modules.table
     found = import_findings(read.scope.tree, source, resolver.modules)
     if not found and not _is_touched(read.resolution, table.roots):
@@ -156,12 +159,14 @@ def port_file(
     context = _context(resolver, read.resolution, spelling, read.text)
     context.input_shapes = dict(input_shapes or {})
     context.data = data
+    context.edited_lines |= read.styled.written_lines(read.text)
     context.snapshots = [("lower", read.text)] if trace else None
     context.lowered_names = read.lowered_names
     context.import_findings = found
     try:
         code = run_passes(read.text, context, passes)
         check_equivalence(read.text, code, context)
+        read.styled.check(code)
     except Exception as error:  # one bad file must cost no other, and never be half-ported
         spaced = space_keywords(read.text)
         if isinstance(error, cst.CSTValidationError) and spaced != read.text:
@@ -171,6 +176,7 @@ def port_file(
                 helper_import=helper_import,
                 mint=mint,
                 data=data,
+                style=style,
                 input_shapes=input_shapes,
                 text=spaced,
                 passes=passes,
@@ -186,10 +192,18 @@ def _lowered_source(
     text: str,
     resolution: FileResolution,
     passes: Sequence[Pass],
+    style: str,
 ) -> _Source:
     """The file in forms that Graph mode compiles; one that is ported already stays as it is."""
     assert resolution.scope is not None
     usages, original, names = list(resolution.usages), text, frozenset[str]()
+    styled = Restyled(text)
+    if style == "mindspore":
+        styled = restyled(resolver, resolution, text, passes)
+    if styled.lines:
+        text = styled.text
+        resolution = resolver.file(source, text=text)
+    assert resolution.scope is not None
     lowered = Lowered(text)
     if not resolution.scope.ported:
         lowered = lower_file(resolver, resolution, text, passes)
@@ -200,7 +214,8 @@ def _lowered_source(
     assert resolution.scope is not None
     if resolution.scope.ported:
         _drop_members(resolution)
-    return _Source(source, original, text, resolution, usages, lowered, names)
+    lowered = Lowered(lowered.text, styled.source_lines(lowered.lines))
+    return _Source(source, original, text, resolution, usages, lowered, names, styled)
 
 
 def _ported(read: _Source, code: str, context: Context, helper_import: str) -> PortedFile:
@@ -215,6 +230,7 @@ def _ported(read: _Source, code: str, context: Context, helper_import: str) -> P
         for line in way_up:
             code = with_way_up(code, line)
     findings = [_at_source(finding, read.lowered) for finding in context.findings]
+    findings += read.styled.findings
     reasons = {}
     if context.snapshots is not None:
         snapshots = [*context.snapshots, ("helpers", code)]
@@ -229,7 +245,8 @@ def _ported(read: _Source, code: str, context: Context, helper_import: str) -> P
         plan=context.plan,
         helpers=helpers,
         generated=context.generated,
-        notes=[(read.lowered.source_line(line), text) for line, text in context.notes],
+        notes=read.styled.notes
+        + [(read.lowered.source_line(line), text) for line, text in context.notes],
     )
 
 

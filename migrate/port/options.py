@@ -76,6 +76,13 @@ def add_port_options(parser: argparse.ArgumentParser) -> None:
         "ms_migrate_runtime (default: vendored)",
     )
     parser.add_argument(
+        "--style",
+        choices=("torch", "mindspore"),
+        default="torch",
+        help="training loops as the program has them (torch), or plain ones as "
+        "mindspore.train.Model with callbacks and metrics (mindspore; default: torch)",
+    )
+    parser.add_argument(
         "--data",
         choices=("exact", "native"),
         default="exact",

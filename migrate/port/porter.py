@@ -36,6 +36,7 @@ class Options:
     trace: bool = False  # say what stands behind each changed line, for a report
     models: Path | None = None  # torchvision's model files, to be ported along
     package: bool = False  # helpers come from ms_migrate_runtime
+    style: str = "torch"  # or training loops as mindspore.train.Model: "mindspore"
     data: str = "exact"  # or loaders as pipelines: "native", "close" for pixels that differ
 
 
@@ -75,6 +76,7 @@ class Porter:
                 helper_import=helper_import,
                 mint=self._options.mint,
                 data=self._options.data,
+                style=self._options.style,
                 input_shapes=self._options.input_shapes,
                 trace=self._options.trace,
             ),

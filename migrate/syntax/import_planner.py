@@ -20,6 +20,7 @@ _MODULES = (
     ("mindspore.dataset.transforms", "transforms", "from mindspore.dataset import transforms"),
     ("mindspore.dataset.vision", "vision", "from mindspore.dataset import vision"),
     ("mindspore.dataset", "ds", "import mindspore.dataset as ds"),
+    ("mindspore.train", "", "from mindspore.train import {member}"),
     ("mindspore.communication", "communication", "from mindspore import communication"),
     ("mindspore.numpy", "mnp", "import mindspore.numpy as mnp"),
     ("mindspore.mint", "mint", "from mindspore import mint"),

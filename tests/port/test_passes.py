@@ -65,12 +65,18 @@ def _result(before: str, text: str) -> str:
 
 @pytest.fixture
 def port_with(tmp_path: Path, table: Table):
-    def run(text: str, passes: tuple[Pass, ...]) -> PortedFile:
+    def run(text: str, passes: tuple[Pass, ...], style: str = "torch") -> PortedFile:
         path = tmp_path / "example.py"
         path.write_text(text)
         project = discover([path])
         resolver = Resolver(project, table)
-        return port_file(resolver, project.files[0], helper_import=HELPER_IMPORT, passes=passes)
+        return port_file(
+            resolver,
+            project.files[0],
+            helper_import=HELPER_IMPORT,
+            passes=passes,
+            style=style,
+        )
 
     return run
 
@@ -80,14 +86,15 @@ def test_examples_of_passes(port_with, one: Pass, example: Example) -> None:
     if one.unit == "text":
         assert one.run(example.before, "") == example.after
         return
-    ported = port_with(_program(example.before), all_passes())
+    style = "mindspore" if one.phase == "style" else "torch"
+    ported = port_with(_program(example.before), all_passes(), style)
     if example.reason:
         assert any(example.reason in finding.message for finding in ported.findings)
         return
     assert _result(example.before, ported.text) == settled(example.after)
     others = tuple(other for other in all_passes() if other is not one)
     if one.unit != "node" and settled(example.after) != settled(example.before):
-        without = port_with(_program(example.before), others)
+        without = port_with(_program(example.before), others, style)
         assert _result(example.before, without.text) != settled(example.after)
 
 

@@ -42,6 +42,7 @@ LAYERS = (
     ("pipeline",),
     ("lower",),
     ("analyze", "plan"),
+    ("style",),
     ("rewrite",),
     ("graph_mode",),
     ("tidy",),
@@ -52,7 +53,7 @@ LAYERS = (
     ("report",),
 )
 _STAGES = (
-    *("project", "syntax", "table", "resolve", "flow", "lower", "analyze", "plan"),
+    *("project", "syntax", "table", "resolve", "flow", "lower", "analyze", "plan", "style"),
     *("rewrite", "graph_mode", "tidy", "emit", "port"),
 )
 _BRANCHES = (
