@@ -218,3 +218,8 @@ def test_a_function_calls_itself_without_the_arguments_that_are_gone() -> None:
     text = module(["vector_norm"], "helpers.vector_norm(x)")
     assert "def vector_norm(x, dim=None):" in text
     assert "return vector_norm(wide, axes)" in text
+
+
+def test_a_class_that_is_only_asked_for_stays() -> None:
+    text = module(["get_model_weights"], "helpers.get_model_weights('resnet18')")
+    assert "class WeightsEnum" in text

@@ -81,6 +81,9 @@ def lean_pieces(
         if new == pieces:
             break
         pieces = new
+    # A class that a piece only asks for, in a form that could not be settled, is still needed.
+    for name in {need for one in pieces.values() for need in one.needs} - set(pieces):
+        pieces |= {one.name: one for one in index.closure([name]) if one.name not in pieces}
     return HelperIndex(pieces).closure(wanted)
 
 
