@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import itertools
 import os
 import runpy
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -100,7 +102,10 @@ def configure(options: argparse.Namespace) -> None:
             reason = "Data sinking supports ascend or gpu device target, but device target is CPU."
             raise SystemExit(f"launch.py: --dataset_sink: {reason}")
         os.environ["MS_MIGRATE_DATASET_SINK"] = "1"  # for loaders before MindSpore 2.10
-        sink_batches()
+        if "dataset_sink_mode" in options.script.read_text(encoding="utf-8"):
+            sink_models()  # a script in MindSpore's own style
+        else:
+            sink_batches()
     graph = options.mode == "graph"
     mindspore.set_context(mode=mindspore.GRAPH_MODE if graph else mindspore.PYNATIVE_MODE)
     if options.jit_level is not None:
@@ -143,6 +148,23 @@ def sink_batches() -> None:
             yield list(fetch())
 
     dataloader.DataLoader.__iter__ = sunk
+
+
+def sink_models() -> None:
+    """Let mindspore.train.Model sink its datasets, whatever the script says."""
+    from mindspore import train
+
+    for name in ("train", "fit", "eval"):
+        plain = getattr(train.Model, name)
+
+        @functools.wraps(plain)
+        def sunk(*args: Any, plain: Callable[..., Any] = plain, **options: Any) -> Any:
+            for option in ("dataset_sink_mode", "valid_dataset_sink_mode"):
+                if option in options:
+                    options[option] = True
+            return plain(*args, **options)
+
+        setattr(train.Model, name, sunk)
 
 
 def profiled(folder: str | None) -> contextlib.AbstractContextManager[object]:
