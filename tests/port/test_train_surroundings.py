@@ -429,3 +429,26 @@ def test_what_one_round_hands_to_the_next_is_returned(port) -> None:
         """,
     )
     assert "(loss, hidden), grads = grad_step(" in text
+
+
+def test_step_of_a_schedule_that_is_one_of_two_stays(port) -> None:
+    result = port(
+        """
+        import torch
+        from torch.optim import lr_scheduler
+
+        def schedule(kind, optimizer: torch.optim.Optimizer):
+            if kind == "plateau":
+                return lr_scheduler.ReduceLROnPlateau(optimizer)
+            return lr_scheduler.StepLR(optimizer, 2)
+
+        def run(kind, optimizer: torch.optim.Optimizer, loss):
+            plan = schedule(kind, optimizer)
+            if kind == "plateau":
+                plan.step(loss)
+            else:
+                plan.step()
+        """
+    )
+    assert not result.findings
+    assert "        plan.step(loss)\n    else:\n        plan.step()\n" in result.text

@@ -62,15 +62,18 @@ class LibraryNames(FileAccess):
                 "look for it with `ms-migrate lookup`",
                 "MS303",
             )
+        widest = entry
         for other in usage.alternatives:
             row = self.table.get(other)
-            if row is None or _member_forms(row) != _member_forms(entry):
+            if row is not None and len(row.overloads) > len(widest.overloads):
+                widest = row  # `step()` and `step(loss)`: the row that has both forms
+            if row is None or not _agree(row, entry):
                 raise Refusal(
                     f"can be {usage.api} or {other} here, which MindSpore names differently",
                     "handle the types in separate branches",
                     "MS310",
                 )
-        return entry
+        return widest
 
     def _is_namespace(self, api: str) -> bool:
         """`getattr(nn, name)`, `nn.__dict__[name]`: a module as a value."""
@@ -177,6 +180,29 @@ class LibraryNames(FileAccess):
             return self.spelling.name(main.mindspore)
         name = signature_helper(entry, self.context, derive=usage.form == "base")
         return self.spelling.name(f"helpers.{name}")
+
+
+def _agree(row: Entry, other: Entry) -> bool:
+    """Two rows write a member alike, or leave the call as it is: `step()` of all schedules."""
+    if _member_forms(row) == _member_forms(other):
+        return True
+    return _is_passed_on(row) and _is_passed_on(other) and _member(row) == _member(other)
+
+
+def _member(entry: Entry) -> str:
+    return entry.torch.rpartition(".")[2]
+
+
+def _is_passed_on(entry: Entry) -> bool:
+    """`{self}.step({epoch})`: arguments go to the method of the same name, as they are written."""
+    for form in entry.overloads:
+        head, _, rest = form.emit.partition("(")
+        holes = [hole.strip("{}") for hole in rest.removesuffix(")").split(", ") if hole]
+        names = list(form.signature.names) if form.signature else []
+        changed = form.helper or form.rules or form.rename or form.pin
+        if changed or head != f"{{self}}.{_member(entry)}" or holes != names[: len(holes)]:
+            return False
+    return True
 
 
 def _member_forms(entry: Entry) -> list[tuple[object, ...]]:
