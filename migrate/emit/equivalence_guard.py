@@ -129,6 +129,7 @@ def mindspore_names(tree: ast.Module) -> Iterator[str]:
         return
     local = {node.id for node in nodes_of(tree, ast.Name) if not is_read(node)}
     local |= {node.arg for node in nodes_of(tree, ast.arg)}
+    local |= _bound_by_others(tree, {dotted for dotted, _, _ in imported})
     for node in nodes_of(tree, ast.Attribute):
         parts: list[str] = []
         while node.__class__ is ast.Attribute:
@@ -136,6 +137,17 @@ def mindspore_names(tree: ast.Module) -> Iterator[str]:
             node = node.value
         if node.__class__ is ast.Name and node.id in roots and node.id not in local:
             yield ".".join([roots[node.id], *reversed(parts)])
+
+
+def _bound_by_others(tree: ast.Module, imported: Collection[str]) -> set[str]:
+    """Names of other packages: `from flax import linen as nn` in a function of its own."""
+    return {
+        alias.asname or alias.name.partition(".")[0]
+        for node in nodes_of(tree, *_IMPORTS)
+        for alias in node.names
+        if (f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name)
+        not in imported
+    }
 
 
 def _changed_functions(before: Version, after: Version, touched: Touched) -> Iterator[str]:

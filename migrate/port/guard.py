@@ -91,4 +91,9 @@ def _base_name(node: ast.expr) -> str:
 def _names_library(node: ast.Import | ast.ImportFrom, context: Context) -> bool:
     if isinstance(node, ast.Import):
         return any(context.modules.is_library(alias.name) for alias in node.names)
-    return bool(node.level) or context.modules.is_library(node.module or "")
+    module = node.module or ""
+    if node.level or context.modules.is_library(module):
+        return True
+    # `from pkg.blocks import X` inside pkg becomes relative.
+    own = context.resolution.source.package.partition(".")[0]
+    return bool(own) and module.partition(".")[0] == own and context.modules.is_asked(module)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
+from migrate.cli import main
 from migrate.emit.equivalence_guard import (
     Touched,
     Version,
@@ -197,3 +199,20 @@ def test_the_shipped_names_are_those_that_were_scanned() -> None:
     from tests.table.list_names import LIST, names_by_release
 
     assert json.loads(LIST.read_text(encoding="utf-8")) == names_by_release()
+
+
+def test_an_import_that_becomes_relative_in_a_function_is_no_violation(tmp_path: Path) -> None:
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "parts.py").write_text("import torch\n\ndef make():\n    return torch.ones(2)\n")
+    (package / "use.py").write_text(
+        "import torch\n\ndef plain():\n    from pkg.parts import make\n    return make\n\n"
+        "def bounds(x):\n    import numpy as np\n    n = np.sum(np.ones(3), dtype=int)\n"
+        "    return x[n:], torch.ones(2)\n\n"
+        "def flax():\n    from flax import linen as nn\n    return nn.Odd\n\n"
+        "def net():\n    return torch.nn.Linear(2, 2)\n"
+    )
+    assert main(["port", str(package), "-o", str(tmp_path / "out"), "-q"]) == 0
+    text = (tmp_path / "out" / "use.py").read_text()
+    assert "    from .parts import make" in text and "nn.Dense(2, 2)" in text

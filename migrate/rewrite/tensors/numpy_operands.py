@@ -102,6 +102,7 @@ class NumpyOperands(NodePass):
             if (self.partner(leaf), depth) in self._numpy_bounds:
                 bare = new.with_changes(lpar=[], rpar=[])
                 changed[side] = cst.Call(func=cst.Name("int"), args=[cst.Arg(bare)])
+                self.context.edited_lines.add(getattr(self.partner(leaf), "lineno", 0))
         return updated.with_changes(**changed) if changed else updated
 
     def leave_Index(self, original: cst.Index, updated: cst.Index) -> cst.Index:
