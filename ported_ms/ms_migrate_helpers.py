@@ -12,14 +12,13 @@ import math
 import mindspore
 import numpy as np
 import os
-import random
 import sys
 import tempfile
 import types
 import warnings
 from PIL import Image
 from collections import OrderedDict
-from collections.abc import Iterator, MutableMapping
+from collections.abc import MutableMapping
 from functools import partial
 from mindspore import Parameter, Tensor, _c_dataengine, communication, nn, ops
 from mindspore._c_expression import run_backward
@@ -29,17 +28,10 @@ from mindspore.dataset import dataloader, vision
 from mindspore.experimental import optim
 from mindspore.experimental.optim import lr_scheduler
 from pathlib import Path
-from typing import NamedTuple
 
 
 def save(obj, f):
     """Save nested dicts, lists, options, numbers, strings and tensors as one .ckpt file."""
-    if hasattr(f, "write"):  # an open file, or a buffer
-        with tempfile.TemporaryDirectory() as folder:
-            save(obj, os.path.join(folder, "saved"))
-            with open(os.path.join(folder, "saved"), "rb") as stream:
-                f.write(stream.read())
-        return
     tensors = []
 
     def describe(value):
@@ -95,12 +87,6 @@ def _torch_name(name, names):
 
 def load(f, map_location=None, weights_only=None):
     """Load what `save` wrote; of a plain MindSpore checkpoint, the values by torch's names."""
-    if hasattr(f, "read"):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "loaded")
-            with open(path, "wb") as stream:
-                stream.write(f.read())
-            return load(path)
     with open(f, "rb") as stream:
         if stream.read(2) == b"PK":
             raise ValueError(
@@ -283,12 +269,10 @@ class RandomSampler(Sampler):
     @property
     def num_samples(self):
         """Asked of the dataset in every epoch: it may have grown."""
-        return len(self.data_source) if self.given is None else self.given
+        return len(self.data_source)
 
     def __iter__(self):
         size, draws = len(self.data_source), draws_of(self.generator)
-        if self.replacement:
-            return iter(draws.randint(0, size, self.num_samples).tolist())
         rounds = math.ceil(self.num_samples / size)
         order = np.concatenate([draws.permutation(size) for _ in range(rounds)])
         return iter(order[: self.num_samples].tolist())
@@ -418,7 +402,7 @@ class ToPILImage:
             array = array.transpose(1, 2, 0)
         if array.dtype.kind == "f":
             array = (array * 255).astype(np.uint8)
-        return Image.fromarray(array[:, :, 0] if array.shape[2:] == (1,) else array, self.mode)
+        return Image.fromarray(array[:, :, 0] if array.shape[2:] == (1,) else array, None)
 
 
 IMG_EXTENSIONS = (
@@ -437,19 +421,17 @@ IMG_EXTENSIONS = (
 class VisionDataset(Dataset):
     """Base of image datasets: applies the transforms to image and target."""
 
-    def __init__(self, root=None, transforms=None, transform=None, target_transform=None):
+    def __init__(self, root=None, transform=None):
         self.root = root
-        self.transforms = transforms
+        self.transforms = None
         self.transform = transform
-        self.target_transform = target_transform
+        self.target_transform = None
 
     def transformed(self, image, target):
         if self.transforms is not None:
             return self.transforms(image, target)
         if self.transform is not None:
             image = as_tensor(self.transform(image))
-        if self.target_transform is not None:
-            target = self.target_transform(target)
         return image, target
 
 
@@ -462,17 +444,8 @@ def default_loader(path):
 class DatasetFolder(VisionDataset):
     """One folder a class; classes and files in alphabetical order."""
 
-    def __init__(
-        self,
-        root,
-        loader,
-        extensions=None,
-        transform=None,
-        target_transform=None,
-        is_valid_file=None,
-        allow_empty=False,
-    ):
-        super().__init__(root, transform=transform, target_transform=target_transform)
+    def __init__(self, root, loader, extensions=None, transform=None):
+        super().__init__(root, transform=transform)
         self.loader = loader
         self.classes = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
         self.class_to_idx = {name: number for number, name in enumerate(self.classes)}
@@ -481,11 +454,11 @@ class DatasetFolder(VisionDataset):
             found = 0
             for folder, _, files in sorted(os.walk(Path(root) / name, followlinks=True)):
                 for path in (os.path.join(folder, file) for file in sorted(files)):
-                    fits = is_valid_file(path) if is_valid_file else _ends_with(path, extensions)
+                    fits = _ends_with(path, extensions)
                     if fits:
                         self.samples.append((path, self.class_to_idx[name]))
                         found += 1
-            if not found and not allow_empty:
+            if not found:
                 raise FileNotFoundError(f"no valid file in class {name}")
         self.targets = [target for _, target in self.samples]
 
@@ -505,15 +478,7 @@ class ImageFolder(DatasetFolder):
     """DatasetFolder of image files."""
 
     def __init__(self, root, transform=None, loader=default_loader):
-        super().__init__(
-            root,
-            loader,
-            IMG_EXTENSIONS,
-            transform=transform,
-            target_transform=None,
-            is_valid_file=None,
-            allow_empty=False,
-        )
+        super().__init__(root, loader, IMG_EXTENSIONS, transform=transform)
         self.imgs = self.samples
 
 
@@ -831,21 +796,13 @@ def _torch_local(cell, name):
     return name
 
 
-def _torch_child(cell, name):
-    """What torch calls a part of a layer; nothing where torch has no such part."""
-    if name == "bn2d" and _is_a(cell, "BatchNorm3d"):
-        return ""
-    if name in ("dense1", "dense2") and _is_a(cell, "TransformerEncoder", "TransformerDecoder"):
-        return name.replace("dense", "linear")
-    return name
-
-
 def _torch_paths(cell, path="", torch_path=""):
     """Every Cell by its path, with the path that torch would give it."""
     yield path, torch_path, cell
     for name, child in cell._cells.items():
         if child is not None:
-            below = ".".join(filter(None, (torch_path, _torch_child(cell, name))))
+            known = name
+            below = ".".join(filter(None, (torch_path, known)))
             yield from _torch_paths(child, f"{path}.{name}" if path else name, below)
 
 
@@ -891,20 +848,7 @@ def named_buffers(module):
         if _is_buffer(name, parameter) and not _is_absent(parameter)
     ]
     pairs += module.named_buffers("", True, True)
-    pairs += [pair for pair in _late_buffers(module) if True]
     yield from _with_torch_names(module, pairs)
-
-
-def _late_buffers(module):
-    """Buffers that were None when they were registered, and are tensors by now."""
-    return []
-
-
-def answers_itself(module, method):
-    """What is no Cell, or is one with a method of its own of this name; super() has none."""
-    if isinstance(module, super):
-        return False
-    return getattr(type(module), method, None) is not getattr(nn.Cell, method)
 
 
 def own_state(module):
@@ -915,18 +859,11 @@ def own_state(module):
         if _is_absent(value) or getattr(value, "is_transient", False)
     }
     state = list(nn.Cell.state_dict(module).items())
-    for late in _late_buffers(module):
-        inside = late[0].rpartition(".")[0]  # its module comes before the parts of the module
-        below = [i for i, (name, _) in enumerate(state) if name.startswith(inside)]
-        state.insert(below[0] if below else len(state), late)
     return OrderedDict((name, value) for name, value in state if name not in absent)
 
 
 def state_dict(module, prefix=""):
     """Parameters and buffers by torch's names; what has its own way answers for itself."""
-    if answers_itself(module, "state_dict"):
-        return module.state_dict()
-    module = module.__self__ if isinstance(module, super) else module
     own = own_state(module)
     names = torch_names(module, own)
     ordered = in_torch_order(list(own.items()))
@@ -956,34 +893,24 @@ class MaxPool2d(nn.MaxPool2d):
         super().__init__(**_pool_arguments(kernel_size, stride, {}))
         self.window, self.step = kernel_size, stride
         self.edges = padding
-        self.spread = 1
-        self.with_positions = False
-        self.rounded_up = False
 
     def construct(self, x):
-        return max_pool2d(x, self.window, self.step, self.edges,)
+        return max_pool2d(x, self.window, self.step, self.edges)
 
 
 class ParamGroup(MutableMapping):
     """One group of an optimizer. MindSpore keeps its learning rate in a Parameter."""
 
-    def __init__(self, group, beta1=None):
+    def __init__(self, group):
         self.group = group
-        self.beta1 = beta1
+        self.beta1 = None
 
     def __getitem__(self, key):
         value = self.group[key]
-        if key == "betas" and self.beta1 is not None:
-            now = self.beta1.asnumpy().item()
-            if np.float32(value[0]) != now:  # a schedule has changed it
-                return (now, *value[1:])
         return written_number(value)
 
     def __setitem__(self, key, value):
         value = value.asnumpy().item() if isinstance(value, Tensor) else value
-        if key == "betas" and self.beta1 is not None:
-            # A Parameter, which schedules change; the second beta is read from the group.
-            ops.assign(self.beta1, Tensor(value[0], self.beta1.dtype))
         if isinstance(self.group.get(key), Parameter):
             # Not set_data: after that a compiled update goes on with the old value.
             ops.assign(self.group[key], Tensor(value, self.group[key].dtype))
@@ -1014,8 +941,7 @@ def written_number(value):
 def param_groups(optimizer):
     """The groups of an optimizer, as torch gives them."""
     groups = optimizer.param_groups
-    beta1s = getattr(optimizer, "beta1s", [None] * len(groups))
-    return [ParamGroup(group, beta1) for group, beta1 in zip(groups, beta1s, strict=True)]
+    return [ParamGroup(group) for group in groups]
 
 
 def _negative(gradient):
@@ -1056,7 +982,7 @@ class MappedOptimizer(optim.Optimizer):
 
     def __init__(self, params, defaults):
         super().__init__(with_unique_names(params), defaults)
-        self.wide = any(p.dtype == mindspore.float64 for p in self.parameters)
+        self.wide = False
         self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
         self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
 
@@ -1108,17 +1034,6 @@ def _sgd(kernel, lr, momentum, param, grad, buffer, stat):
     return kernel(param, grad, lr, buffer, momentum, stat)
 
 
-def _wide_sgd(settings, lr, momentum, param, grad, buffer, first):
-    """The same without the kernel, which has no double precision."""
-    dampening, weight_decay, nesterov = settings
-    lr, momentum = ops.cast(lr, param.dtype), ops.cast(momentum, param.dtype)
-    grad = grad + weight_decay * param
-    ops.assign(buffer, momentum * buffer + (1 - dampening + dampening * first) * grad)
-    ops.assign(first, ops.zeros_like(first))
-    ops.assign(param, param - lr * (grad + momentum * buffer if nesterov else buffer))
-    return True
-
-
 class SGD(MappedOptimizer):
     """Stochastic gradient descent with torch's momentum, dampening and weight decay."""
 
@@ -1141,22 +1056,11 @@ class SGD(MappedOptimizer):
         """One step for the parameters of one group."""
         start, end = self.group_start_id[number], self.group_start_id[number + 1]
         momentum = ops.cast(momentum, mindspore.float32)
-        if self.wide:
-            step = partial(_wide_sgd, (dampening, weight_decay, nesterov), lr, momentum)
-        else:
-            kernel = ops.SGD(float(dampening), weight_decay, nesterov)
-            step = partial(_sgd, kernel, lr, momentum)
+        kernel = ops.SGD(float(dampening), weight_decay, nesterov)
+        step = partial(_sgd, kernel, lr, momentum)
         buffers, first = self.momentum_buffer[start:end], self.first[start:end]
         self.hyper_map(step, self.parameters[start:end], gradients, buffers, first)
         return True
-
-
-# Rows of MindSpore's own optimizers under torch's names.
-_MOMENTS = {
-    "momentum_buffer": ("momentum_buffer", "buffers", "accum", "moment"),
-    "square_avg": ("square_avg", "mean_square"),
-    "grad_avg": ("grad_avg", "mean_grad"),
-}
 
 
 _NO_MOMENTS = ("parameters", "lrs", "beta1s")
@@ -1164,7 +1068,7 @@ _NO_MOMENTS = ("parameters", "lrs", "beta1s")
 
 def _rows(optimizer):
     """What an optimizer remembers of each parameter, by torch's name."""
-    names = {own: name for name, owners in _MOMENTS.items() for own in owners}
+    names = {}
     found = {}
     for name, row in vars(optimizer).items():
         if name in _NO_MOMENTS or not isinstance(row, (tuple, list)):
@@ -1177,11 +1081,6 @@ def _rows(optimizer):
     return found
 
 
-def _takes_largest(optimizer):
-    """MindSpore's Adam has a row of largest moments whether it uses them or not."""
-    return any(group.get("amsgrad", False) for group in param_groups(optimizer))
-
-
 def _starts(optimizer):
     """What a row of moments starts with, by the identity of its first one."""
     return {key: init for key, (_, init) in vars(optimizer).get("_moment_kinds", {}).items()}
@@ -1190,8 +1089,6 @@ def _starts(optimizer):
 def optimizer_state_dict(optimizer):
     """torch's form: the moments of each parameter by its place, and the settings of the groups."""
     rows = _rows(optimizer)
-    if not _takes_largest(optimizer):
-        rows.pop("max_exp_avg_sq", None)
     step = getattr(optimizer, "state_step", None)
     steps = vars(optimizer).get("_steps_taken")
     if steps is None and step is not None:
@@ -1201,9 +1098,6 @@ def optimizer_state_dict(optimizer):
         kept = {name: Tensor(row[place].asnumpy()) for name, row in rows.items()}
         if steps is not None:
             kept["step"] = Tensor(float(steps[place]), mindspore.float32)
-        if parameter in optimizer.state:  # of an optimizer that the program writes itself
-            for name, value in optimizer.state[parameter].items():
-                kept[name] = Tensor(value.asnumpy()) if isinstance(value, Tensor) else value
         if kept:
             state[place] = kept
     groups, first = [], 0
@@ -1223,14 +1117,15 @@ def load_optimizer_state_dict(optimizer, state_dict):
             f"moments of {len(order)} parameters, and there are {len(optimizer.parameters)}"
         )
     for group, saved in zip(param_groups(optimizer), state_dict["param_groups"], strict=True):
+        if saved.get("amsgrad"):
+            raise ValueError("the checkpoint is of an optimizer with amsgrad=True")
         for name in set(saved) & set(group) - {"params"}:
             group[name] = _like(group[name], saved[name])
     rows, starts, steps = _rows(optimizer), _starts(optimizer), []
     for number, place in enumerate(order):
         saved = state_dict["state"].get(place, state_dict["state"].get(str(place), {}))
         kept = {name: value for name, value in saved.items() if value is not None}
-        if not _takes_largest(optimizer):
-            kept.pop("max_exp_avg_sq", None)
+        kept.pop("max_exp_avg_sq", None)
         if "momentum_buffer" in kept:
             kept.setdefault("first", 0.0)  # 1 until the buffer has a value
         if hasattr(optimizer, "state_step"):  # one of the program's own counts in its state
@@ -1241,7 +1136,8 @@ def load_optimizer_state_dict(optimizer, state_dict):
                 start = {"zeros": 0.0, "ones": 1.0}.get(start, start)
                 _assign(row[number], kept.pop(name, start), name, place)
         kept.pop("first", None)
-        _keep_own(optimizer, number, kept)
+        if any(np.ndim(value) for value in kept.values()):  # numbers follow from the steps taken
+            raise ValueError(f"{type(optimizer).__name__} has no {', '.join(sorted(kept))}")
     _count_on(optimizer, steps)
 
 
@@ -1258,20 +1154,6 @@ def _assign(parameter, value, name, place):
         raise ValueError(f"{name} of parameter {place} has another shape: {np.shape(value)}")
     value = np.broadcast_to(np.asarray(value), parameter.shape)
     ops.assign(parameter, Tensor(value.copy(), parameter.dtype))
-
-
-def _keep_own(optimizer, number, kept):
-    """What an optimizer of the program's own keeps; MindSpore's has a row for all it keeps."""
-    if not kept:
-        return
-    if hasattr(optimizer, "state_step"):
-        if all(np.ndim(value) == 0 for value in kept.values()):
-            return  # numbers that are computed from the count of steps here
-        raise ValueError(f"{type(optimizer).__name__} has no {', '.join(sorted(kept))}")
-    optimizer.state[optimizer.parameters[number]] = {
-        name: Tensor(value) if isinstance(value, np.ndarray) else value
-        for name, value in kept.items()
-    }
 
 
 def _count_on(optimizer, steps):
@@ -1615,10 +1497,10 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     constants: hence mutable. Weights may be a function that lists them, where an optimizer is made
     or gets parameters later.
     """
-    if callable(weights):
-        return _with_current(fn, grad_position, weights, has_aux)
-    called, precision = fn, getattr(fn, "autocast", None)
-    fn = fn if precision is None else fn.__wrapped__  # compiled, it is marked instead
+    called = fn
+    precision = getattr(fn, "autocast", None)
+    if precision is not None:
+        fn = fn.__wrapped__  # compiled, it is marked instead
 
     def built(whole):
         mode = mindspore.get_context("mode")
@@ -1648,7 +1530,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 values, gradients = step(*inputs)
                 note(missing, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
-        reason = _python_alone(fn, around) or _python_input(inputs)
+        reason = _python_alone(fn, around)
         if reason:
             return uncompiled(reason)(*inputs)
         _name_apart(around)
@@ -1682,8 +1564,6 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
 
-    made = []  # in PyNative mode: what is made in Graph mode compiles
-
     kept = []  # what is returned beside the loss: any object, where MindSpore takes tensors
 
     def loss_alone(*inputs):
@@ -1692,15 +1572,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values[0] if has_aux else values
 
     def eager(*inputs):
-        if _differentiates(fn):  # the record of a step has no gradients of gradients
-            if not made:
-                made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
-            recording = _pynative_executor.grad_flag()
-            loss, gradients = made[0](*inputs)
-            _pynative_executor.set_grad_flag(recording)
-        else:
-            loss, gradients = recorded_gradients(loss_alone, inputs, weights)
-            gradients = with_zeros(weights, gradients)
+        loss, gradients = recorded_gradients(loss_alone, inputs, weights)
+        gradients = with_zeros(weights, gradients)
         values = (loss, *kept) if has_aux else loss
         if fn.__code__ not in _looked_at:
             _looked_at.add(fn.__code__)
@@ -1755,23 +1628,7 @@ def _python_alone(fn, around):
         return "a value that it takes for a constant changes every time"
     cells = [value for value in around.values() if isinstance(value, nn.Cell)]
     reason = next(filter(None, map(python_only, cells)), "")
-    if not reason and changes_by_itself(fn, around):
-        return "it would draw Python's or numpy's random numbers once"
     return reason
-
-
-def _with_current(fn, grad_position, weights, has_aux):
-    """The step for the weights that the function lists when it is run."""
-    steps = {}
-
-    def step(*inputs):
-        listed = list(weights())
-        key = tuple(map(id, listed))
-        if key not in steps:
-            steps[key] = value_and_grad(fn, grad_position, listed, has_aux)
-        return steps[key](*inputs)
-
-    return step
 
 
 def _parameters_of(around):
@@ -1822,16 +1679,6 @@ def _as_data(value):
     return value
 
 
-def _python_input(inputs):
-    """Why an input keeps the step from being compiled: a graph takes a packed sequence for the bare
-    tuple of its parts.
-    """
-    for value in inputs:
-        if isinstance(value, tuple) and type(value) is not tuple and not hasattr(value, "_fields"):
-            return f"an input is a {type(value).__name__}, which a graph takes for a tuple"
-    return ""
-
-
 def _are_zero(gradients):
     return not any(gradient.asnumpy().any() for gradient in gradients)
 
@@ -1846,85 +1693,11 @@ def _look_for_gradients(gradients):
         )
 
 
-def _differentiates(function):
-    """The step itself takes gradients: a gradient penalty."""
-    return False
-
-
 def update(optimizer, gradients):
     """optimizer(gradients), but parameters that are frozen or have no gradient stay as they are."""
     if hasattr(optimizer, "skips_missing"):  # it does so itself, and counts the steps
         return optimizer(gradients)
     return apply_to_reached(optimizer, gradients, optimizer)
-
-
-_DRAWING_MODULES = ("random", "numpy.random", "secrets")
-
-
-_DRAWING_KINDS = (np.random.Generator, np.random.RandomState, random.Random, Iterator)
-
-
-def changes_by_itself(function, around):
-    """Whether the step, or a function or Cell that it calls, uses such a source. `around`: what it
-    and the functions that it calls read.
-    """
-    if any(_is_source(value) for value in around.values()):
-        return True
-    functions = [function, *(v for v in around.values() if isinstance(v, types.FunctionType))]
-    if any(map(_uses_source, functions)):
-        return True
-    cells = [value for value in around.values() if isinstance(value, nn.Cell)]
-    return any(_cell_uses_source(part) for cell in cells for _, part in cell.cells_and_names())
-
-
-def _is_source(value):
-    """`rng`, an iterator, or a function that is the method of one: `from random import random`."""
-    return isinstance(value, _DRAWING_KINDS) or isinstance(
-        getattr(value, "__self__", None), _DRAWING_KINDS
-    )
-
-
-def _uses_source(function):
-    """The function reads such a source, from its module or from the functions around it."""
-    code = function.__code__
-    known = function.__globals__
-    values = [known[name] for name in code.co_names if name in known]
-    for cell in function.__closure__ or ():
-        try:
-            values.append(cell.cell_contents)
-        except ValueError:  # not bound yet
-            continue
-    for value in values:
-        module = value.__name__ if isinstance(value, types.ModuleType) else ""
-        if (
-            _is_source(value)
-            or module in _DRAWING_MODULES
-            or (module == "numpy" and _names_random(code))
-        ):
-            return True
-    return False
-
-
-def _names_random(code):
-    return "random" in code.co_names
-
-
-def _cell_uses_source(cell):
-    """construct, the methods and functions that it calls, and the attributes that they read."""
-    cls, functions = type(cell), [type(cell).construct]
-    for function in functions:  # grows on the way
-        home = function.__module__ or "mindspore"
-        if home.startswith("mindspore") or of_helpers(function):
-            continue
-        if _uses_source(function):
-            return True
-        for name in function.__code__.co_names:
-            if _is_source(vars(cell).get(name)):
-                return True
-            called = getattr(cls, name, None) or function.__globals__.get(name)
-            if isinstance(called, types.FunctionType) and called not in functions:
-                functions.append(called)
-    return False
 
 
 _BUCKET = 25 * 2**20  # values that go over the wire in one piece, as torch has it
@@ -1935,7 +1708,7 @@ class DataParallel(nn.Cell):
     whole.
     """
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0):
+    def __init__(self, module):
         super().__init__(auto_prefix=False)
         self.module = module
         self.training = module.training
@@ -2358,27 +2131,11 @@ def set_value(tensor, value):
     return tensor
 
 
-class LoadedKeys(NamedTuple):
-    """What load_state_dict found no value for, and what it had no place for."""
-
-    missing_keys: list
-    unexpected_keys: list
-
-    def __repr__(self):
-        if not any(self):
-            return "<All keys matched successfully>"
-        missing, unexpected = self
-        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
-
-
 def load_state_dict(module, state_dict):
     """Give a Cell the values of a state dict, by torch's names or by MindSpore's.
 
     They are assigned: after a set_data, optimizers and compiled steps go on with the old memory.
     """
-    if answers_itself(module, "load_state_dict"):
-        return module.load_state_dict(state_dict, **{})
-    module = module.__self__ if isinstance(module, super) else module
     own = own_state(module)
     names = torch_names(module, own)
     given = {names.get(name, name): value for name, value in state_dict.items()}
@@ -2402,7 +2159,7 @@ def load_state_dict(module, state_dict):
         found = "\n\t".join(wrong)
         kind = type(module).__name__.removesuffix("Cell").replace("Dense", "Linear")
         raise RuntimeError(f"Error(s) in loading state_dict for {kind}:\n\t{found}")
-    return LoadedKeys(missing, unexpected)
+    return None
 
 
 def _named_keys(kind, names):

@@ -107,8 +107,9 @@ class CompiledIndex:
             pending += self._called(place)
 
     def words_read(self) -> frozenset[str] | None:
-        """Names and attributes that compiled functions, or those that may be, mention; None where
-        one looks attributes up by a computed name.
+        """Names and attributes that layers and jitted functions mention, and what they may call;
+        None where one looks attributes up by a computed name. What a training step reads outside
+        of its layers is looked at when it runs.
         """
         if self._words is _UNASKED:
             self._words = self._mentioned()
@@ -118,11 +119,17 @@ class CompiledIndex:
         for source in self._project.files[:1]:
             self.in_file(source)
         found: set[str] = set()
-        for path, name in self._answers or ():
-            function = self._functions(path)[name]
+        pending, seen = list(self._roots(Answer.YES)), set[Place]()
+        while pending:
+            place = pending.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            function = self._functions(place[0])[place[1]]
             if function.names & _LOOKED_UP:
                 return None
             found |= function.names | function.attributes
+            pending += [*self._called(place), *self._maybe_called(place)]
         return frozenset(found)
 
     def _functions(self, path: str) -> dict[str, Function]:

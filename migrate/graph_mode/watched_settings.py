@@ -11,6 +11,7 @@ from functools import cache
 
 from migrate.flow.compiled import index_of
 from migrate.flow.names import binds
+from migrate.graph_mode.new_networks import is_just_built
 from migrate.pipeline.context import Context
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import (
@@ -101,6 +102,8 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
         return _is_setting_item(node, context)
     if isinstance(node, ast.Attribute) and is_store(node):
         if node.attr in _STATE_OF_TENSORS or not _may_be_network(node.value, context):
+            return False
+        if is_just_built(node, context):
             return False
         return _is_of_layers(node, context) or _is_read(node.attr, context)
     return False
@@ -196,7 +199,7 @@ def _is_configuration(place: ast.expr, context: Context) -> bool:
         is_module_value(context.type(call))
         and any(
             isinstance(part, ast.Name) and part.id == place.id
-            for part in (*call.args, *(keyword.value for keyword in call.keywords))
+            for part in (*call.args, *(k.value for k in call.keywords if k.arg is not None))
         )
         for call in nodes_of(context.tree, ast.Call)
     )

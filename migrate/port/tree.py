@@ -6,7 +6,7 @@ import ast
 import contextlib
 import os
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -131,9 +131,17 @@ def port_tree(
     return result
 
 
-def _importable(files: Iterable[Path]) -> set[str]:
-    """Names by which files of the port are imported, those of their folders among them."""
-    return {part for path in files for part in path.with_suffix("").parts} | {HELPER_MODULE}
+def _importable(files: Mapping[Path, PortedFile]) -> set[str]:
+    """Names by which files of the port are imported, those of their folders among them, and of a
+    package that is ported from its own folder on.
+    """
+    packages = {
+        ported.source.module.partition(".")[0]
+        for ported in files.values()
+        if ported.source.path.stem == "__init__" and "." not in ported.source.module
+    }
+    parts = {part for path in files for part in path.with_suffix("").parts}
+    return parts | packages | {HELPER_MODULE}
 
 
 def _written_before(

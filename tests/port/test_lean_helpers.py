@@ -165,11 +165,12 @@ def test_private_names_of_mindspore_are_listed() -> None:
 
 STEP = "grad_step = helpers.value_and_grad(forward_step, None, optimizer.parameters)"
 ASKED = {  # what a step is asked where the program may have it, and a piece that does so
-    "import random": "def changes_by_itself(",
-    "from numpy.random import rand": "def changes_by_itself(",
-    "batch = next(batches)": "def changes_by_itself(",
-    "setattr(net, name, value)": "def _globals_of(",
-    "layer.register_forward_hook(show)": "def _globals_of(",
+    "import random\ndef construct(self, x): return x * random.random()": "def changes_by_itself(",
+    "from numpy.random import rand\ndef construct(self, x): return rand() * x": "def _uses_source(",
+    "batches = iter(loader)": "def changes_by_itself(",
+    "setattr(net, name, value)": "def _collect(",
+    "layer.register_forward_hook(show)": "def _hooks(",
+    "S = [1]\ndef construct(self, x): return x * S[0]\nsetattr(a, b, c)": "def _globals_of(",
 }
 
 

@@ -9,10 +9,12 @@ import mindspore
 import numpy as np
 from mindspore import Tensor
 
+from migrate.emit.helpers.helper_origin import uses
+
 
 def save(obj, f):
     """Save nested dicts, lists, options, numbers, strings and tensors as one .ckpt file."""
-    if hasattr(f, "write"):  # an open file, or a buffer
+    if uses("binary files") and hasattr(f, "write"):
         with tempfile.TemporaryDirectory() as folder:
             save(obj, os.path.join(folder, "saved"))
             with open(os.path.join(folder, "saved"), "rb") as stream:
@@ -73,7 +75,7 @@ def _torch_name(name, names):
 
 def load(f, map_location=None, weights_only=None):
     """Load what `save` wrote; of a plain MindSpore checkpoint, the values by torch's names."""
-    if hasattr(f, "read"):
+    if uses("binary files") and hasattr(f, "read"):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "loaded")
             with open(path, "wb") as stream:

@@ -94,7 +94,8 @@ def _torch_paths(cell, path="", torch_path=""):
     yield path, torch_path, cell
     for name, child in cell._cells.items():
         if child is not None:
-            below = ".".join(filter(None, (torch_path, _torch_child(cell, name))))
+            known = _torch_child(cell, name) if uses("parts with other names") else name
+            below = ".".join(filter(None, (torch_path, known)))
             yield from _torch_paths(child, f"{path}.{name}" if path else name, below)
 
 
@@ -150,14 +151,13 @@ def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
         if _is_buffer(name, parameter) and not _is_absent(parameter)
     ]
     pairs += module.named_buffers("", recurse, remove_duplicate)
-    pairs += [pair for pair in _late_buffers(module) if recurse or "." not in pair[0]]
+    if uses("late_buffer"):
+        pairs += [pair for pair in _late_buffers(module) if recurse or "." not in pair[0]]
     yield from _with_torch_names(module, pairs, prefix)
 
 
 def _late_buffers(module):
     """Buffers that were None when they were registered, and are tensors by now."""
-    if not uses("late_buffer"):
-        return []
     return [
         (f"{path}.{name}" if path else name, getattr(cell, name))
         for path, cell in module.cells_and_names()
@@ -181,18 +181,20 @@ def own_state(module):
         if _is_absent(value) or getattr(value, "is_transient", False)
     }
     state = list(nn.Cell.state_dict(module).items())
-    for late in _late_buffers(module):
-        inside = late[0].rpartition(".")[0]  # its module comes before the parts of the module
-        below = [i for i, (name, _) in enumerate(state) if name.startswith(inside)]
-        state.insert(below[0] if below else len(state), late)
+    if uses("late_buffer"):
+        for late in _late_buffers(module):
+            inside = late[0].rpartition(".")[0]  # its module comes before the parts of the module
+            below = [i for i, (name, _) in enumerate(state) if name.startswith(inside)]
+            state.insert(below[0] if below else len(state), late)
     return OrderedDict((name, value) for name, value in state if name not in absent)
 
 
 def state_dict(module, prefix=""):
     """Parameters and buffers by torch's names; what has its own way answers for itself."""
-    if answers_itself(module, "state_dict"):
-        return module.state_dict()
-    module = module.__self__ if isinstance(module, super) else module
+    if uses("state_dict methods"):
+        if answers_itself(module, "state_dict"):
+            return module.state_dict()
+        module = module.__self__ if isinstance(module, super) else module
     own = own_state(module)
     names = torch_names(module, own)
     ordered = in_torch_order(list(own.items()))

@@ -5,7 +5,10 @@ from functools import partial
 import mindspore
 from mindspore import Parameter, Tensor, ops
 
+from migrate.emit.helpers.helper_origin import uses
 from migrate.emit.helpers.optim_mapped import MappedOptimizer
+
+_LARGEST = uses("largest moments")  # asked here: compiled code cannot ask
 
 
 def weight_decayed(param, grad, lr, weight_decay, decoupled):
@@ -84,7 +87,7 @@ class Adam(MappedOptimizer):
         self.exp_avg_sq = self.moments("exp_avg_sq")
         # Without amsgrad the running maximum is never read: no memory for it.
         self.max_exp_avg_sq = self.exp_avg_sq
-        if any(group["amsgrad"] for group in self.param_groups):
+        if _LARGEST and any(group["amsgrad"] for group in self.param_groups):
             self.max_exp_avg_sq = self.moments("max_exp_avg_sq")
 
     @mindspore.jit
@@ -97,14 +100,15 @@ class Adam(MappedOptimizer):
         rates = lr, ops.pow(beta1, self.state_step), ops.pow(beta2, self.state_step)
         # MindSpore's kernel corrects the mean and the square at once: eps has to follow.
         eps = eps * ops.sqrt(1 - rates[2])
-        if amsgrad:
-            largest = self.max_exp_avg_sq[start:end]
-            step = partial(_amsgrad, rates, (weight_decay, decoupled), (beta1, beta2), eps)
-            self.hyper_map(step, params, gradients, means, squares, largest)
-        else:
-            one = _wide_adam if self.wide else _adam
-            step = partial(one, rates, (weight_decay, decoupled), (beta1, beta2), eps)
-            self.hyper_map(step, params, gradients, means, squares)
+        if _LARGEST:  # noqa: SIM102 (compiled, `and` is no constant)
+            if amsgrad:
+                largest = self.max_exp_avg_sq[start:end]
+                step = partial(_amsgrad, rates, (weight_decay, decoupled), (beta1, beta2), eps)
+                self.hyper_map(step, params, gradients, means, squares, largest)
+                return True
+        one = _wide_adam if self.wide else _adam
+        step = partial(one, rates, (weight_decay, decoupled), (beta1, beta2), eps)
+        self.hyper_map(step, params, gradients, means, squares)
         return True
 
 

@@ -5,6 +5,8 @@ from collections.abc import MutableMapping
 import numpy as np
 from mindspore import Parameter, Tensor, ops
 
+from migrate.emit.helpers.helper_origin import uses
+
 
 class ParamGroup(MutableMapping):
     """One group of an optimizer. MindSpore keeps its learning rate in a Parameter."""
@@ -15,7 +17,7 @@ class ParamGroup(MutableMapping):
 
     def __getitem__(self, key):
         value = self.group[key]
-        if key == "betas" and self.beta1 is not None:
+        if uses("Adam") and key == "betas" and self.beta1 is not None:
             now = self.beta1.asnumpy().item()
             if np.float32(value[0]) != now:  # a schedule has changed it
                 return (now, *value[1:])
@@ -23,7 +25,7 @@ class ParamGroup(MutableMapping):
 
     def __setitem__(self, key, value):
         value = value.asnumpy().item() if isinstance(value, Tensor) else value
-        if key == "betas" and self.beta1 is not None:
+        if uses("Adam") and key == "betas" and self.beta1 is not None:
             # A Parameter, which schedules change; the second beta is read from the group.
             ops.assign(self.beta1, Tensor(value[0], self.beta1.dtype))
         if isinstance(self.group.get(key), Parameter):
@@ -56,5 +58,7 @@ def written_number(value):
 def param_groups(optimizer):
     """The groups of an optimizer, as torch gives them."""
     groups = optimizer.param_groups
+    if not uses("Adam"):
+        return [ParamGroup(group) for group in groups]
     beta1s = getattr(optimizer, "beta1s", [None] * len(groups))
     return [ParamGroup(group, beta1) for group, beta1 in zip(groups, beta1s, strict=True)]

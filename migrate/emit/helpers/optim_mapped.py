@@ -62,7 +62,9 @@ class MappedOptimizer(optim.Optimizer):
 
     def __init__(self, params, defaults):
         super().__init__(with_unique_names(params), defaults)
-        self.wide = any(p.dtype == mindspore.float64 for p in self.parameters)
+        self.wide = False
+        if uses("double precision"):
+            self.wide = any(p.dtype == mindspore.float64 for p in self.parameters)
         self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
         self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
 

@@ -19,7 +19,9 @@ _NO_MOMENTS = ("parameters", "lrs", "beta1s")
 
 def _rows(optimizer):
     """What an optimizer remembers of each parameter, by torch's name."""
-    names = {own: name for name, owners in _MOMENTS.items() for own in owners}
+    names = {}
+    if uses("optimizers of MindSpore's"):
+        names = {own: name for name, owners in _MOMENTS.items() for own in owners}
     found = {}
     for name, row in vars(optimizer).items():
         if name in _NO_MOMENTS or not isinstance(row, (tuple, list)):
@@ -45,7 +47,7 @@ def _starts(optimizer):
 def optimizer_state_dict(optimizer):
     """torch's form: the moments of each parameter by its place, and the settings of the groups."""
     rows = _rows(optimizer)
-    if not _takes_largest(optimizer):
+    if uses("largest moments") and not _takes_largest(optimizer):
         rows.pop("max_exp_avg_sq", None)
     step = getattr(optimizer, "state_step", None)
     steps = vars(optimizer).get("_steps_taken")
@@ -56,7 +58,7 @@ def optimizer_state_dict(optimizer):
         kept = {name: Tensor(row[place].asnumpy()) for name, row in rows.items()}
         if steps is not None:
             kept["step"] = Tensor(float(steps[place]), mindspore.float32)
-        if parameter in optimizer.state:  # of an optimizer that the program writes itself
+        if uses("optimizers of the program's own") and parameter in optimizer.state:
             for name, value in optimizer.state[parameter].items():
                 kept[name] = Tensor(value.asnumpy()) if isinstance(value, Tensor) else value
         if kept:
@@ -78,13 +80,15 @@ def load_optimizer_state_dict(optimizer, state_dict):
             f"moments of {len(order)} parameters, and there are {len(optimizer.parameters)}"
         )
     for group, saved in zip(param_groups(optimizer), state_dict["param_groups"], strict=True):
+        if not uses("largest moments") and saved.get("amsgrad"):
+            raise ValueError("the checkpoint is of an optimizer with amsgrad=True")
         for name in set(saved) & set(group) - {"params"}:
             group[name] = _like(group[name], saved[name])
     rows, starts, steps = _rows(optimizer), _starts(optimizer), []
     for number, place in enumerate(order):
         saved = state_dict["state"].get(place, state_dict["state"].get(str(place), {}))
         kept = {name: value for name, value in saved.items() if value is not None}
-        if not _takes_largest(optimizer):
+        if not (uses("largest moments") and _takes_largest(optimizer)):
             kept.pop("max_exp_avg_sq", None)
         if "momentum_buffer" in kept:
             kept.setdefault("first", 0.0)  # 1 until the buffer has a value
@@ -96,7 +100,10 @@ def load_optimizer_state_dict(optimizer, state_dict):
                 start = {"zeros": 0.0, "ones": 1.0}.get(start, start)
                 _assign(row[number], kept.pop(name, start), name, place)
         kept.pop("first", None)
-        _keep_own(optimizer, number, kept)
+        if uses("optimizers of the program's own") and not hasattr(optimizer, "state_step"):
+            _keep_own(optimizer, number, kept)
+        elif any(np.ndim(value) for value in kept.values()):  # numbers follow from the steps taken
+            raise ValueError(f"{type(optimizer).__name__} has no {', '.join(sorted(kept))}")
     _count_on(optimizer, steps)
 
 
@@ -118,17 +125,12 @@ def _assign(parameter, value, name, place):
 
 
 def _keep_own(optimizer, number, kept):
-    """What an optimizer of the program's own keeps; MindSpore's has a row for all it keeps."""
-    if not kept:
-        return
-    if hasattr(optimizer, "state_step"):
-        if all(np.ndim(value) == 0 for value in kept.values()):
-            return  # numbers that are computed from the count of steps here
-        raise ValueError(f"{type(optimizer).__name__} has no {', '.join(sorted(kept))}")
-    optimizer.state[optimizer.parameters[number]] = {
-        name: Tensor(value) if isinstance(value, np.ndarray) else value
-        for name, value in kept.items()
-    }
+    """What an optimizer of the program's own keeps; the others have a row for all they keep."""
+    if kept:
+        optimizer.state[optimizer.parameters[number]] = {
+            name: Tensor(value) if isinstance(value, np.ndarray) else value
+            for name, value in kept.items()
+        }
 
 
 def _count_on(optimizer, steps):

@@ -55,10 +55,12 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     constants: hence mutable. Weights may be a function that lists them, where an optimizer is made
     or gets parameters later.
     """
-    if callable(weights):
+    if uses("weights that are listed late") and callable(weights):
         return _with_current(fn, grad_position, weights, has_aux)
-    called, precision = fn, getattr(fn, "autocast", None)
-    fn = fn if precision is None else fn.__wrapped__  # compiled, it is marked instead
+    called = fn
+    precision = getattr(fn, "autocast", None) if uses("autocast") else None
+    if precision is not None:
+        fn = fn.__wrapped__  # compiled, it is marked instead
 
     def built(whole):
         mode = mindspore.get_context("mode")
@@ -80,7 +82,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
     def compiled(*inputs):
         inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
-        around["precision"] = str(precision)
+        if uses("autocast"):
+            around["precision"] = str(precision)
         for place, (known, step, missing) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
@@ -88,7 +91,9 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 values, gradients = step(*inputs)
                 note(missing, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
-        reason = _python_alone(fn, around) or _python_input(inputs)
+        reason = _python_alone(fn, around)
+        if uses("classes of tuples"):
+            reason = reason or _python_input(inputs)
         if reason:
             return uncompiled(reason)(*inputs)
         _name_apart(around)

@@ -30,13 +30,15 @@ class Settings:
         for _, part in cell.cells_and_names():
             self.values += [part, part.training, *part.get_parameters(expand=False)]
             if uses("settings that change"):
-                self.values.append(_hooks(part))
+                if uses("hooks of layers"):
+                    self.values.append(_hooks(part))
                 for key, value in vars(part).items():
                     if key not in _RECORDS and not key.startswith("__"):
                         self.values.append(key)
                         _collect(value, self.values, 3)
-                for values, key in _globals_of(type(part)):
-                    _collect(values.get(key), self.values, 2)
+                if uses("variables of modules that change"):
+                    for values, key in _globals_of(type(part)):
+                        _collect(values.get(key), self.values, 2)
 
     def same(self, other):
         pairs = zip(self.values, other.values)  # noqa: B905
@@ -132,7 +134,7 @@ def python_only(cell):
         reason = getattr(type(part), "not_compiled", "")
         if reason:
             return f"{type(part).__name__}: {reason}"
-        if uses("settings that change") and _hooks(part):
+        if uses("hooks of layers") and _hooks(part):
             return f"{type(part).__name__} has hooks, whose effects a graph loses"
     return ""
 

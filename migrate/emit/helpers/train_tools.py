@@ -135,9 +135,10 @@ def load_state_dict(module, state_dict, strict=True):
 
     They are assigned: after a set_data, optimizers and compiled steps go on with the old memory.
     """
-    if answers_itself(module, "load_state_dict"):
-        return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
-    module = module.__self__ if isinstance(module, super) else module
+    if uses("state_dict methods"):
+        if answers_itself(module, "load_state_dict"):
+            return module.load_state_dict(state_dict, **({} if strict else {"strict": False}))
+        module = module.__self__ if isinstance(module, super) else module
     if uses("_load_from_state_dict"):
         state_dict = _as_modules_have_it(module, state_dict)
     own = own_state(module)
@@ -165,7 +166,7 @@ def load_state_dict(module, state_dict, strict=True):
         found = "\n\t".join(wrong)
         kind = type(module).__name__.removesuffix("Cell").replace("Dense", "Linear")
         raise RuntimeError(f"Error(s) in loading state_dict for {kind}:\n\t{found}")
-    return LoadedKeys(missing, unexpected)
+    return LoadedKeys(missing, unexpected) if uses("keys that load_state_dict returns") else None
 
 
 def _named_keys(kind, names):

@@ -25,13 +25,16 @@ class Callers:
 
     calls: dict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
     values: set[str] = field(default_factory=set)  # named, but not called
+    bases: set[str] = field(default_factory=set)  # of the piece
     asked: set[str] = field(default_factory=set)  # named in isinstance alone
     stored: Counter[str] = field(default_factory=Counter)  # attributes that are assigned
     words: Counter[str] = field(default_factory=Counter)  # attributes and strings that name one
+    keywords: set[str] = field(default_factory=set)  # names of arguments in calls
     defined: set[str] = field(default_factory=set)  # functions, methods and classes
     imports: set[str] = field(default_factory=set)  # modules, by the first part of their names
     is_open: bool = False  # sets attributes, or looks names up, in ways that are not seen here
     sets_any: bool = False  # sets attributes in such ways
+    trees: list[ast.Module] = field(default_factory=list)  # of files
 
     def add(self, other: Callers) -> None:
         for name, calls in other.calls.items():
@@ -40,6 +43,7 @@ class Callers:
         self.asked |= other.asked
         self.stored.update(other.stored)
         self.words.update(other.words)
+        self.keywords |= other.keywords
         self.defined |= other.defined
         self.imports |= other.imports
         self.is_open = self.is_open or other.is_open
@@ -62,14 +66,41 @@ def in_ported(texts: Iterable[str]) -> Callers | None:
         if walk.other & modules or _takes_names(tree):
             return None
         found.add(walk.found)
+        found.trees.append(tree)
     return found
 
 
 def in_piece(tree: ast.AST) -> Callers:
-    """Of a piece itself, where others are plain names."""
+    """Of a piece itself, where others are plain names. A constructor calls that of its base."""
     walk = _Walk(lambda node: node.id if isinstance(node, ast.Name) else "")
-    walk.visit(tree)
+    for part in ast.iter_child_nodes(tree) if base_of(tree) else [tree]:
+        if not (isinstance(part, ast.Name) and part in getattr(tree, "bases", ())):
+            walk.visit(part)
+    base = base_of(tree)
+    if base:
+        walk.found.calls[base] += calls_of_base(tree)
+        walk.found.bases.add(base)
     return walk.found
+
+
+def base_of(tree: ast.AST) -> str:
+    """The only base of a class, where that is a plain name."""
+    bases = tree.bases if isinstance(tree, ast.ClassDef) else []
+    return bases[0].id if len(bases) == 1 and isinstance(bases[0], ast.Name) else ""
+
+
+def calls_of_base(tree: ast.AST) -> list[ast.Call]:
+    """`super().__init__(...)`"""
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "__init__"
+        and isinstance(node.func.value, ast.Call)
+        and isinstance(node.func.value.func, ast.Name)
+        and node.func.value.func.id == "super"
+    ]
 
 
 def _member(modules: set[str], node: ast.AST) -> str:
@@ -96,6 +127,7 @@ class _Walk(ast.NodeVisitor):
         called = self._name_of(node.func)
         asks = isinstance(node.func, ast.Name) and node.func.id in _ASKS
         self._look_up(node)
+        self.found.keywords |= {keyword.arg for keyword in node.keywords if keyword.arg}
         if called:
             self.found.calls[called].append(node)
         else:
@@ -150,6 +182,14 @@ class _Walk(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.found.defined.add(node.name)
+        self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for line in node.body:  # an attribute of the class may stand for one of its objects
+            targets = (
+                line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
+            )
+            self.found.stored.update({one.id for one in targets if isinstance(one, ast.Name)})
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:

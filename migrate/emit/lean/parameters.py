@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection
 from functools import cache
 
-from migrate.emit.lean.callers import Callers
+from migrate.emit.lean.callers import Callers, base_of, calls_of_base
 from migrate.syntax.access import is_read
 
 # What a default may be, to stand wherever its parameter is read.
@@ -21,6 +21,23 @@ def constructor(node: ast.AST) -> ast.FunctionDef | None:
         return None
     methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
     return None if "__new__" in methods else methods.get("__init__")
+
+
+def constant_result(node: ast.AST) -> ast.Constant | None:
+    """What a function returns that does nothing else: `return False`."""
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return None
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    result = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+    is_literal = isinstance(result, ast.Constant) and isinstance(result.value, _LITERALS)
+    return result if is_literal else None  # type: ignore[return-value]
+
+
+def flag_of(node: ast.AST) -> bool | None:
+    """What a variable of the module is that is True or False: `_DOUBLES = False`."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    flag = value.value if isinstance(value, ast.Constant) else None
+    return flag if isinstance(flag, bool) else None
 
 
 def defaults(function: ast.FunctionDef) -> dict[str, ast.Constant]:
@@ -43,12 +60,16 @@ def positions(function: ast.FunctionDef, *, bound: bool) -> list[str]:
     return names[1:] if bound else names
 
 
-def never_given(name: str, node: ast.AST, callers: Callers, bases: Collection[str]) -> set[str]:
+def never_given(
+    name: str, node: ast.AST, callers: Callers, derived: Collection[ast.ClassDef]
+) -> set[str]:
     """Parameters of a piece that no call gives, where all its calls are known. In itself, a
-    function may hand on what it has.
+    function may hand on what it has. Classes that are `derived` of it call its constructor.
     """
     function = constructor(node)
-    if function is None or name in callers.values or name in bases or function.decorator_list:
+    if function is None or name in callers.values:
+        return set()
+    if function.decorator_list or not all(_calls_base(one, name) for one in derived):
         return set()
     if isinstance(node, ast.ClassDef) and _makes_its_like(node):
         return set()
@@ -58,6 +79,11 @@ def never_given(name: str, node: ast.AST, callers: Callers, bases: Collection[st
     for call in callers.calls.get(name, ()) if free else ():
         free -= _given(call, places, free, handed_on=free if call in inside else set())
     return free
+
+
+def _calls_base(node: ast.ClassDef, base: str) -> bool:
+    """Whether a class has a constructor of its own, which calls that of its only base."""
+    return base_of(node) == base and constructor(node) is not None and bool(calls_of_base(node))
 
 
 def always_the_same(name: str, node: ast.AST, callers: Callers) -> dict[str, object]:

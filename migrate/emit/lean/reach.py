@@ -5,18 +5,20 @@ piece loses another one may no longer be asked for.
 from __future__ import annotations
 
 import ast
-import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 
-from migrate.emit.lean.callers import Callers, in_piece, in_ported
+from migrate.emit.lean.callers import Callers, base_of, calls_of_base, in_piece, in_ported
+from migrate.emit.lean.facts import facts
 from migrate.emit.lean.fold import USES
 from migrate.emit.lean.parameters import (
     always_the_same,
+    constant_result,
     constructor,
     defaults,
+    flag_of,
     never_given,
     positions,
 )
@@ -26,6 +28,7 @@ from migrate.table.helper_pieces import Definition, HelperIndex
 from migrate.table.mindspore_names import MindSporeNames
 
 _ROUNDS = 8
+_KNOWN = ("nn.", "optim.")  # bases of MindSpore's whose attributes are listed
 _OF_MAPPINGS = {"update", "pop", "clear", "get", "items", "keys", "values"}
 # Bases that call no method of a subclass by its name except these. MindSpore's optimizer adds its
 # first groups by add_param_group, which is its own where no piece has another.
@@ -36,24 +39,6 @@ _CALLED_BY_BASE = {
     "dict": _OF_MAPPINGS,
     "str": set(),
 }
-# Modules that define no networks; importlib may import any.
-_WITHOUT_NETWORKS = (sys.stdlib_module_names - {"importlib", "runpy"}) | frozenset(
-    [
-        "mindspore",
-        "numpy",
-        "PIL",
-        "tqdm",
-        "yaml",
-        "matplotlib",
-        "cv2",
-        "pandas",
-        "scipy",
-        "sklearn",
-        "tensorboardX",
-        "ms_migrate_helpers",
-        "ms_migrate_runtime",
-    ]
-)
 # Files of pieces that look attributes of layers up by a computed name, or by one in a text.
 _LOOKS_INTO_LAYERS = ("modules_", "text_layers", "vision_")
 
@@ -74,10 +59,10 @@ def lean_pieces(
     for text in made:
         outside.add(in_piece(ast.parse(text)))
     outside.values |= set(wanted) - set(outside.calls) - outside.asked
-    facts = _facts(outside, wanted, modules)
+    known = facts(outside, wanted, modules)
     pieces = {one.name: one for one in index.closure(wanted)}
     for _ in range(_ROUNDS):
-        new = _Round(pieces, wanted, outside, facts).run()
+        new = _Round(pieces, wanted, outside, known).run()
         if new == pieces:
             break
         pieces = new
@@ -120,7 +105,7 @@ class _Round:
         pieces: dict[str, Definition],
         wanted: list[str],
         outside: Callers,
-        facts: Collection[str],
+        known: Collection[str],
     ) -> None:
         self._wanted = wanted
         self._outside = outside
@@ -144,12 +129,23 @@ class _Round:
             if name not in outside.calls and name not in wanted and name not in at_once
             if (fixed := always_the_same(name, _tree(piece.source), self._callers))
         }
+        self._results = {
+            name: result.value
+            for name, piece in self._pieces.items()
+            if name not in self._callers.values
+            if (result := constant_result(_tree(piece.source))) is not None
+        }
+        self._flags = {
+            name: flag
+            for name, piece in self._pieces.items()
+            if name.startswith("_")
+            if (flag := flag_of(_tree(piece.source))) is not None
+        }
         self._derived: dict[str, list[ast.ClassDef]] = defaultdict(list)
         for node in self._classes.values():
             for base in node.bases:
                 self._derived[ast.unparse(base)].append(node)
-        self._bases = set(self._derived)
-        self._there = {*self._pieces, *outside.words, *outside.defined, *facts}
+        self._there = {*self._pieces, *outside.words, *outside.keywords, *outside.defined, *known}
         into_layers = [p for p in self._pieces.values() if p.file.startswith(_LOOKS_INTO_LAYERS)]
         self._sealed = not outside.is_open and not any(
             _callers(piece.source).sets_any for piece in into_layers
@@ -170,8 +166,7 @@ class _Round:
                 pending += [
                     need
                     for need in pieces[name].needs
-                    if need in pieces
-                    and (need in said.values or need in said.calls or not pieces[need].is_class)
+                    if need in pieces and (need in _named(said) or not pieces[need].is_class)
                 ]
         return {name: found[name] for name in pieces if name in found}
 
@@ -180,7 +175,8 @@ class _Round:
 
     def _cut(self, piece: Definition) -> Definition:
         node = _tree(piece.source)
-        free = never_given(piece.name, node, self._callers, self._bases)
+        derived = self._derived.get(piece.name, ())
+        free = never_given(piece.name, node, self._callers, derived)
         function = constructor(node)
         known = defaults(function) if function is not None else {}
         fixed = self._fixed.get(piece.name, {})
@@ -190,7 +186,7 @@ class _Round:
         if isinstance(node, ast.ClassDef):
             constant = self._constant_attributes(node)
             own = _callers(piece.source).words
-            if self._unseen:
+            if self._unseen and ast.unparse(node).startswith(f"class {node.name}(nn."):
                 unread = {name for name in constant if self._callers.words[name] == own[name]}
             methods = self._unnamed(node)
         cut = Cut(
@@ -200,11 +196,13 @@ class _Round:
             unread,
             self._gone,
             self._there,
+            self._results,
+            self._flags,
         )
 
         def known_of(name: str) -> Known | None:
             """Of itself, the piece loses arguments together with their parameters."""
-            found = self._defaults(name)
+            found = self._defaults(base_of(node) if name == "super" else name)
             if found is None or name != piece.name:
                 return found
             return found._replace(fixed=(*found.fixed, *free))
@@ -220,6 +218,8 @@ class _Round:
             or cut.attributes
             or said.asked & self._gone
             or USES in said.calls
+            or not self._results.keys().isdisjoint(said.calls)
+            or not self._flags.keys().isdisjoint(piece.needs)
             or any(
                 _says_default(call, known)
                 for name, calls in said.calls.items()
@@ -239,27 +239,32 @@ class _Round:
         return Known(places, values, tuple(self._fixed.get(name, ())))
 
     def _constant_attributes(self, node: ast.ClassDef) -> dict[str, object]:
-        """Attributes of a layer that its constructor sets to a constant, and nobody else."""
+        """Attributes of an object that its constructor, or that of a base, sets to a constant, and
+        nobody else.
+        """
         made = constructor(node)
-        if made is None or not self._sealed or node.name in self._bases:
-            return {}
-        if not node.bases or not ast.unparse(node.bases[0]).startswith("nn."):
+        own = [ast.unparse(base) for base in node.bases]
+        if not self._sealed or not all(b in self._classes or b.startswith(_KNOWN) for b in own):
             return {}
         found: dict[str, object] = {}
+        for base in own:
+            if base in self._classes and (made is None or calls_of_base(made)):
+                found |= self._constant_attributes(self._classes[base])
+        if made is None:
+            return found
         for line in made.body:
             if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
                 target = line.targets[0]
                 if len(line.targets) == 1 and _is_own(target):
                     assert isinstance(target, ast.Attribute)
                     found[target.attr] = line.value.value
-        base = f"mindspore.{ast.unparse(node.bases[0])}"
+        bases = [f"mindspore.{base}" for base in own if base not in self._classes]
         names = MindSporeNames(VERSIONS[-1])
         return {
             name: value
             for name, value in found.items()
             if self._callers.stored[name] == 1
-            and not names.lists(f"{base}.{name}")
-            and not names.lists(f"mindspore.nn.Cell.{name}")
+            and not any(names.lists(f"{base}.{name}") for base in (*bases, "mindspore.nn.Cell"))
         }
 
     def _unnamed(self, node: ast.ClassDef) -> set[str]:
@@ -294,20 +299,8 @@ class _Round:
         return found
 
 
-def _facts(outside: Callers, wanted: Collection[str], modules: Collection[str]) -> set[str]:
-    """What pieces ask of a program beside names: texts that are no identifiers. Of a program with
-    files that are not seen here, all of them may hold.
-    """
-    unseen = bool(outside.imports - _WITHOUT_NETWORKS - set(modules))
-    hooked = any("hook" in word for word in outside.words)
-    drawn = not outside.words.keys().isdisjoint(("random", "rng", "next"))
-    changed = outside.is_open or hooked or "watched_settings" in wanted
-    found = {
-        "settings that change": changed,
-        "values that change by themselves": drawn,
-        "several training steps": len(outside.calls.get("value_and_grad", ())) > 1,
-    }
-    return {fact for fact, holds in found.items() if holds or unseen}
+def _named(said: Callers) -> set[str]:
+    return {*said.values, *said.calls, *said.bases}
 
 
 def _says_default(call: ast.Call, known: Known) -> bool:

@@ -18,6 +18,7 @@ from migrate.syntax.collapse_lines import on_one_line
 from migrate.syntax.walk import transform_lazily
 
 _WIDTH = 100
+_BASE = m.Attribute(m.Call(m.Name("super")), m.Name("__init__"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Cut:
     unread: Collection[str] = ()  # attributes that nobody else reads
     gone: Collection[str] = ()  # classes without instances
     there: Collection[str] = ()  # pieces of the module
+    results: Mapping[str, object] = field(default_factory=dict)  # functions that return constants
+    flags: Mapping[str, object] = field(default_factory=dict)  # variables that are True or False
 
 
 class Known(NamedTuple):
@@ -51,6 +54,8 @@ def trimmed(source: str, cut: Cut, defaults: Defaults) -> str:
         new: cst.BaseStatement = _class(piece, cut, defaults)
     elif isinstance(piece, cst.FunctionDef):
         new = _function(piece, cut, cut.parameters, defaults)
+    elif m.matches(piece, m.SimpleStatementLine([m.Assign()])):
+        new = transform_lazily(piece, Folder({}, {}, cut.gone, cut.there))
     else:
         return source
     text = module.with_changes(body=[*module.body[:-1], new]).code.strip("\n")
@@ -68,7 +73,8 @@ def _function(
     whole, yields = function, _yields(_parsed(_code(function)))
     while text != shown:
         text = shown
-        folder = Folder(constant, cut.attributes, cut.gone, cut.there)
+        names = {**cut.flags, **constant}
+        folder = Folder(names, cut.attributes, cut.gone, cut.there, cut.results)
         body = transform_lazily(function.body, folder)
         new = transform_lazily(function.with_changes(body=body), _Calls(defaults))
         before = _code(new)
@@ -161,20 +167,26 @@ def _signed(function: cst.FunctionDef, without: set[str]) -> cst.FunctionDef:
     )
     if len(cst.Module([head]).code) <= _WIDTH - 4:
         return one_line
-    return function.with_changes(params=_stacked(plain), whitespace_before_params=_break(8))
+    indent = 8 if kept and kept[0].name.value == "self" else 4
+    return function.with_changes(
+        params=_stacked(plain, indent), whitespace_before_params=_break(indent)
+    )
 
 
-def _stacked(params: cst.Parameters) -> cst.Parameters:
+def _stacked(params: cst.Parameters, indent: int) -> cst.Parameters:
     """One parameter a line; libcst writes no comma after **options."""
+    listed = (*params.params, *params.kwonly_params)
+    last = listed[-1] if listed and params.star_kwarg is None else None
 
     class Breaks(cst.CSTTransformer):
         def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:
-            return updated_node.with_changes(comma=cst.Comma(whitespace_after=_break(8)))
+            spaces = indent - 4 if original_node is last else indent
+            return updated_node.with_changes(comma=cst.Comma(whitespace_after=_break(spaces)))
 
         def leave_ParamStar(
             self, original_node: cst.ParamStar, updated_node: cst.ParamStar
         ) -> cst.ParamStar:
-            return cst.ParamStar(cst.Comma(whitespace_after=_break(8)))
+            return cst.ParamStar(cst.Comma(whitespace_after=_break(indent)))
 
     new = params.visit(Breaks())
     assert isinstance(new, cst.Parameters)
@@ -195,11 +207,9 @@ class _Calls(cst.CSTTransformer):
         self._first = first
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
-        known = (
-            self._defaults(updated_node.func.value)
-            if isinstance(updated_node.func, cst.Name)
-            else None
-        )
+        called = "super" if m.matches(updated_node.func, _BASE) else ""
+        called = updated_node.func.value if isinstance(updated_node.func, cst.Name) else called
+        known = self._defaults(called) if called else None
         if known is None or any(arg.star for arg in updated_node.args):
             return updated_node
         if not self._first:
@@ -213,7 +223,12 @@ class _Calls(cst.CSTTransformer):
             if "\n" not in cst.Module([]).code_for_node(updated_node.with_changes(args=args)):
                 args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         shorter = on_one_line(updated_node.with_changes(args=args))
-        return shorter if isinstance(shorter, cst.Call) else updated_node.with_changes(args=args)
+        if not isinstance(shorter, cst.Call) or not shorter.args:
+            return updated_node.with_changes(args=args)
+        *others, last = shorter.args
+        if "\n" not in cst.Module([]).code_for_node(shorter):
+            last = last.with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return shorter.with_changes(args=[*others, last])
 
 
 def _needed(given: Sequence[cst.Arg], known: Known) -> list[cst.Arg]:
