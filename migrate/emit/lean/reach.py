@@ -120,27 +120,8 @@ class _Round:
             for name, piece in self._pieces.items()
             if isinstance(node := _tree(piece.source), ast.ClassDef)
         }
-        at_once = {
-            name for piece in self._pieces.values() for name in _called_at_once(piece.source)
-        }
-        self._fixed = {
-            name: fixed
-            for name, piece in self._pieces.items()
-            if name not in outside.calls and name not in wanted and name not in at_once
-            if (fixed := always_the_same(name, _tree(piece.source), self._callers))
-        }
-        self._results = {
-            name: result.value
-            for name, piece in self._pieces.items()
-            if name not in self._callers.values
-            if (result := constant_result(_tree(piece.source))) is not None
-        }
-        self._flags = {
-            name: flag
-            for name, piece in self._pieces.items()
-            if name.startswith("_")
-            if (flag := flag_of(_tree(piece.source))) is not None
-        }
+        self._fixed = self._fixed_parameters()
+        self._results, self._flags = self._constants()
         self._derived: dict[str, list[ast.ClassDef]] = defaultdict(list)
         for node in self._classes.values():
             for base in node.bases:
@@ -153,6 +134,32 @@ class _Round:
         self._unseen = self._sealed and not any(
             piece.file == "text_layers" or _callers(piece.source).is_open for piece in into_layers
         )
+
+    def _fixed_parameters(self) -> dict[str, dict[str, object]]:
+        """Of functions between pieces: parameters that are the same constant in every call."""
+        at_once = {
+            name for piece in self._pieces.values() for name in _called_at_once(piece.source)
+        }
+        open_ = {*self._outside.calls, *self._wanted, *at_once}
+        return {
+            name: fixed
+            for name, piece in self._pieces.items()
+            if name not in open_
+            if (fixed := always_the_same(name, _tree(piece.source), self._callers))
+        }
+
+    def _constants(self) -> tuple[dict[str, object], dict[str, object]]:
+        """What functions return that do nothing else, and variables that are True or False."""
+        results: dict[str, object] = {}
+        flags: dict[str, object] = {}
+        for name, piece in self._pieces.items():
+            node = _tree(piece.source)
+            result, flag = constant_result(node), flag_of(node)
+            if result is not None and name not in self._callers.values:
+                results[name] = result.value
+            if flag is not None and name.startswith("_"):
+                flags[name] = flag
+        return results, flags
 
     def _alive(self, pieces: dict[str, Definition]) -> dict[str, Definition]:
         """Pieces that are named somewhere, other than to ask whether a value is of that class."""
