@@ -2,7 +2,7 @@
 
 import math
 
-from mindspore import Parameter, Tensor
+from mindspore import Parameter, Tensor, ops
 from mindspore.common.initializer import (
     Dirac,
     HeNormal,
@@ -47,11 +47,16 @@ def correct_fan(tensor, mode):
 
 
 def _filled(tensor, kind, shift=0.0):
-    """A Parameter gets new data; for any other tensor the result is the new tensor."""
+    """A Parameter gets new values (assigned: after a set_data, optimizers and compiled steps go on
+    with the old memory); for any other tensor the result is the new tensor.
+    """
     value = initializer(kind, tensor.shape, tensor.dtype).init_data()
     if shift:
         value = Tensor(value.asnumpy() + shift, tensor.dtype)
-    return tensor.set_data(value) if isinstance(tensor, Parameter) else value
+    if not isinstance(tensor, Parameter):
+        return value
+    ops.assign(tensor, value)
+    return tensor
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):

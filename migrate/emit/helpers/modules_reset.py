@@ -2,6 +2,7 @@
 
 import math
 
+from mindspore import ops
 from mindspore.common.initializer import HeUniform, Normal, Uniform, initializer
 
 _FIRST_VALUES = {
@@ -28,7 +29,9 @@ def reset_parameters(layer):
         elif name == "embedding_table":
             kind = Normal(1.0)
         if kind is not None:
-            parameter.set_data(initializer(kind, parameter.shape, parameter.dtype).init_data())
+            # Not set_data: optimizers and compiled steps would go on with the old memory.
+            value = initializer(kind, parameter.shape, parameter.dtype).init_data()
+            ops.assign(parameter, value)
 
 
 def own_reset(layer):

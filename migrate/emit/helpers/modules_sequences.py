@@ -37,8 +37,11 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
 
 
 def vector_to_parameters(vec, parameters):
-    """Copy the parts of a vector into the parameters."""
+    """Copy the parts of a vector into the parameters; after a set_data, optimizers and compiled
+    steps would go on with the old memory.
+    """
     start = 0
     for parameter in parameters:
-        parameter.set_data(vec[start : start + parameter.size].reshape(parameter.shape))
+        part = vec[start : start + parameter.size].reshape(parameter.shape)
+        ops.assign(parameter, part.astype(parameter.dtype))
         start += parameter.size

@@ -63,6 +63,7 @@ class Call:
     quote: str = "'"  # of the file, so that strings from the table look at home
     sources: dict[str, ast.expr] = field(default_factory=dict)  # arguments and "self" as written
     dtype_of: Callable[[ast.expr], str] | None = None
+    builds: Callable[[], bool] = lambda: False  # does it run only while an object is built?
 
     @property
     def signature(self) -> Signature | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import copy
-from functools import cached_property
+from functools import cached_property, partial
 
 import libcst as cst
 
+from migrate.flow.construction import builds
 from migrate.pipeline import becomes, declare, flags
 from migrate.resolve import Usage
 from migrate.resolve.values import PARAMETER, UNKNOWN, Instance, Known, Value, options_of
@@ -307,6 +308,7 @@ class LibraryCalls(NodePass):
                 candidate.receiver_type = self.context.type(partner.func.value)
             candidate.sources = _sources(candidate, partner)
             candidate.dtype_of = self.context.flow.dtypes.of
+            candidate.builds = partial(builds, self.function, self.context.flow.tree)
         if partner in self._sites.statements:
             use_statement_forms(calls)
 

@@ -240,3 +240,86 @@ def run():
             opt.step()
         out.append(m)
     return out
+
+# %% [7] weights initialised anew between steps
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    out = []
+    for i in range(4):
+        if i == 2:
+            nn.init.constant_(m.weight, 0.3)
+            nn.init.zeros_(m.bias)
+        loss = m(data(4, 3, seed=i)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        out.append(loss.item())
+    return out, m.weight
+
+# %% [7] a function that is applied to a model initialises it anew between steps
+def clear(layer):
+    if isinstance(layer, nn.Linear):
+        nn.init.constant_(layer.weight, 0.25)
+        layer.bias.data.fill_(0.5)
+
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9)
+    out = []
+    for fold in range(2):
+        m.apply(clear)
+        for i in range(2):
+            loss = m(data(4, 3, seed=i)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            out.append(loss.item())
+    return out, m[0].weight
+
+# %% [7] parameters from a vector between steps
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    start = nn.utils.parameters_to_vector(m.parameters()).detach().clone()
+    out = []
+    for i in range(4):
+        if i == 2:
+            nn.utils.vector_to_parameters(start, m.parameters())
+        loss = m(data(4, 3, seed=i)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        out.append(loss.item())
+    return out, m.weight
+
+# %% [7] reset_parameters between steps
+def run():
+    m = fill(nn.BatchNorm1d(3))
+    opt = torch.optim.SGD(m.parameters(), lr=0.5)
+    out = []
+    for i in range(4):
+        if i == 2:
+            m.reset_parameters()
+        loss = (m(data(4, 3, seed=i)) + 1).pow(3).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        out.append(loss.item())
+    return out, m.weight
+
+# %% [7] the best weights loaded again between steps
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    best = {k: v.clone() for k, v in m.state_dict().items()}
+    out = []
+    for i in range(4):
+        if i == 2:
+            m.load_state_dict(best)
+        loss = m(data(4, 3, seed=i)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        out.append(loss.item())
+    return out, m.weight
