@@ -125,8 +125,21 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     )
 
 
+_CHOSEN = {
+    "torch.nn": "'ReLU': nn.ReLU",
+    "torch.nn.functional": "'relu': F.relu",
+    "torch.nn.init": "'zeros_': init.zeros_",
+    "torch.optim": "'SGD': optim.SGD",
+    "torch.optim.lr_scheduler": "'StepLR': lr_scheduler.StepLR",
+    "torchvision.transforms": "'AutoAugment': transforms.AutoAugment",
+    "torchvision.datasets": "'CIFAR10': datasets.CIFAR10",
+}
+
+
 def chosen_step(api: str) -> str:
     """What to do where a member of a module is chosen by a string."""
     if api.startswith("torchvision.models"):
         return "add --with-torchvision: the models are ported along, and chosen from"
-    return "list what it can be: {'ReLU': nn.ReLU, ...}[name]"
+    # The longest prefix says which of its members are chosen by name as a rule.
+    examples = [text for prefix, text in _CHOSEN.items() if f"{api}.".startswith(f"{prefix}.")]
+    return f"list what it can be: {{{(examples or [_CHOSEN['torch.nn']])[-1]}, ...}}[name]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate.findings import CODES, SEVERITIES, Finding, in_order, make_finding
+from migrate.findings import CODES, SEVERITIES, Finding, chosen_step, in_order, make_finding
 
 GUIDE = Path(__file__).parent.parent / "docs" / "analyze.md"
 
@@ -31,3 +31,11 @@ def test_order_is_by_place_and_without_repetition() -> None:
 
 
 _PLACES = [("b.py", 2), ("a.py", 10), ("a.py", 9), ("b.py", 1)]
+
+
+def test_the_advice_for_a_chosen_member_names_one_of_that_module() -> None:
+    assert "{'ReLU': nn.ReLU, ...}[name]" in chosen_step("torch.nn")
+    assert "{'ReLU': nn.ReLU, ...}[name]" in chosen_step("torch")
+    assert "{'relu': F.relu, ...}[name]" in chosen_step("torch.nn.functional.__dict__")
+    assert "{'AutoAugment': transforms.AutoAugment, ...}" in chosen_step("torchvision.transforms")
+    assert "--with-torchvision" in chosen_step("torchvision.models")
