@@ -48,7 +48,7 @@ def to_mindspore(shapes: Mapping[str, Shape]) -> Renaming:
             if local == COUNTER:
                 result.dropped.append(name)
                 continue
-            result.names[name] = prefix + _mindspore_local(local, shape, local_shapes)
+            result.names[name] = prefix + _mindspore_local(local, local_shapes)
             result.shapes[name] = shape
             doubt = _doubt(local, shape, local_shapes) or _part_of_transformer(name, shapes)
             if doubt:
@@ -56,7 +56,7 @@ def to_mindspore(shapes: Mapping[str, Shape]) -> Renaming:
     return result
 
 
-def _mindspore_local(local: str, shape: Shape, layer: Mapping[str, Shape]) -> str:
+def _mindspore_local(local: str, layer: Mapping[str, Shape]) -> str:
     if local in ("running_mean", "running_var"):
         return TO_MINDSPORE[local]
     if local in ("weight", "bias") and _is_norm(layer):
