@@ -240,6 +240,16 @@ def _reached_by_name(called: str, arguments: list[ast.expr]) -> Sign:
     return found
 
 
+def _compare(node: ast.Compare, names: set[str]) -> Sign:
+    """`x != x` and `x == x` tell NaN from numbers."""
+    if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return Sign.NOTHING
+    left, right = node.left, node.comparators[0]
+    if left.__class__ is not right.__class__ or isinstance(left, ast.Constant):
+        return Sign.NOTHING
+    return Sign.LOOKS_FOR_NAN if ast.dump(left) == ast.dump(right) else Sign.NOTHING
+
+
 def _keyword(node: ast.keyword, names: set[str]) -> Sign:
     """`nn.Parameter(x, requires_grad=False)`, and what may be False there."""
     if node.arg != "requires_grad":
@@ -342,6 +352,7 @@ _LOOKS: dict[type[ast.AST], Callable[[Any, set[str]], Sign]] = {
     ast.ImportFrom: _import_from,
     ast.Import: _import,
     ast.Call: _call,
+    ast.Compare: _compare,
     ast.keyword: _keyword,
     ast.Assign: _assign,
     ast.AugAssign: _assign,

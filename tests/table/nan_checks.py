@@ -8,6 +8,10 @@ def gradient_differences():
     from mindspore import Tensor
 
     from migrate.emit.helpers import functions_nan as ours
+    from migrate.emit.helpers import functions_nan_order as more
+    from migrate.emit.helpers.functions_activation import selu
+    from migrate.emit.helpers.functions_loss_infinite import cross_entropy_of_infinite
+    from migrate.emit.helpers.modules_activation import Softplus
 
     functional = torch.nn.functional
     pairs = {
@@ -31,6 +35,34 @@ def gradient_differences():
         ),
         "softmax": (lambda x: ours.softmax_with_nan(x, -1), lambda x: x.softmax(-1)),
         "log_softmax": (lambda x: ours.log_softmax_with_nan(x, 1), lambda x: x.log_softmax(1)),
+        "selu": (selu, functional.selu),
+        "Softplus": (lambda x: Softplus(2.0)(x), lambda x: functional.softplus(x, 2.0)),
+        "softplus": (more.softplus_with_nan, functional.softplus),
+        "hardshrink": (more.hardshrink_with_nan, functional.hardshrink),
+        "softshrink": (more.softshrink_with_nan, functional.softshrink),
+        "threshold": (
+            lambda x: more.threshold_with_nan(x, 0.1, -2.0),
+            lambda x: functional.threshold(x, 0.1, -2.0),
+        ),
+        "sort": (lambda x: more.sort_with_nan(x, 1)[0], lambda x: x.sort(1)[0]),
+        "sort, descending": (
+            lambda x: more.sort_with_nan(x, 2, True)[0],
+            lambda x: x.sort(2, True)[0],
+        ),
+        "topk": (lambda x: more.topk_with_nan(x, 2)[0], lambda x: x.topk(2)[0]),
+        "median": (more.median_with_nan, lambda x: x.median()),
+        "median of rows": (
+            lambda x: more.median_with_nan(x, -1)[0],
+            lambda x: x.median(-1)[0],
+        ),
+        "max_pool1d": (
+            lambda x: more.max_pool1d_with_nan(x[0], 3, 2, 1),
+            lambda x: functional.max_pool1d(x[0], 3, 2, 1),
+        ),
+        "cross_entropy": (
+            lambda x: cross_entropy_of_infinite(x, Tensor(np.ones((2, 6, 6), np.int64))),
+            lambda x: functional.cross_entropy(x, torch.ones(2, 6, 6, dtype=torch.long)),
+        ),
         "logsumexp": (lambda x: ours.logsumexp_with_nan(x, 2), lambda x: x.logsumexp(2)),
     }
     rng = np.random.RandomState(0)

@@ -8,8 +8,8 @@ from mindspore import ops
 def selu(input, inplace=False):
     """torch's selu; MindSpore's CPU gradient is wrong for negative inputs."""
     scale, alpha = 1.0507009873554805, 1.6732632423543772
-    negative = alpha * (ops.exp(ops.minimum(input, 0.0)) - 1)
-    return scale * ops.where(input > 0, input, negative)
+    below = ops.where(input > 0, ops.zeros_like(input), input)  # ops.minimum would lose NaN
+    return scale * ops.where(input > 0, input, alpha * (ops.exp(below) - 1))
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):

@@ -2,6 +2,8 @@
 
 from mindspore import nn, ops
 
+from migrate.emit.helpers.functions_nan import log_softmax_with_nan
+
 
 def nll_loss_of_infinite(
     input,
@@ -41,7 +43,7 @@ def cross_entropy_of_infinite(
     """cross_entropy for class indices where logits may be -inf; else ops.cross_entropy."""
     if target.ndim == input.ndim or label_smoothing > 0.0:
         return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
-    logs = ops.log_softmax(input, 0 if input.ndim == 1 else 1)
+    logs = log_softmax_with_nan(input, 0 if input.ndim == 1 else 1)
     return nll_loss_of_infinite(
         logs, target, weight, ignore_index=ignore_index, reduction=reduction
     )

@@ -36,8 +36,9 @@ class Softplus(nn.Cell):
 
     def construct(self, input):
         scaled = input * self.beta
-        soft = ops.log1p(ops.exp(ops.minimum(scaled, self.threshold))) / self.beta
-        return ops.where(scaled > self.threshold, input, soft)
+        linear = scaled > self.threshold
+        curved = ops.where(linear, ops.zeros_like(scaled), scaled)  # ops.minimum would lose NaN
+        return ops.where(linear, input, ops.log1p(ops.exp(curved)) / self.beta)
 
 
 class RReLU(nn.Cell):

@@ -261,3 +261,42 @@ def run():
     pad = torch.tensor([[True, False, False], [False, False, False]])
     out, w = net(data(2, 3, 4), data(2, 3, 3, seed=4), pad)
     return out.detach(), w.detach()
+
+# %% [15] sorted, selected and middle values with NaN
+def run():
+    x = torch.tensor([[1.0, float("nan"), 3.0, 2.0], [0.5, 0.2, 0.9, 0.1]])
+    v, i = x.sort(dim=1)
+    t, j = torch.topk(x, 2)
+    bad = torch.isnan(t).any(1)
+    return v, i, t, j, bad, x.median(), x.median(dim=1)[0], x.argsort(1, descending=True)[:, 0]
+
+# %% [15] activations that must not lose NaN
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Softplus()
+
+    def forward(self, x):
+        return self.act(x), F.softplus(x), F.selu(x), F.hardshrink(x), F.threshold(x, 0.1, -1.0)
+
+def run():
+    outs = Net()(torch.tensor([1.0, np.nan, -2.0]))
+    return outs, [bool((o != o).any()) for o in outs]
+
+# %% [15] a loss that compares itself with itself
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    skipped = 0
+    for i in range(3):
+        x = data(4, 3, seed=i)
+        if i == 1:
+            x = x / 0.0 * 0.0
+        loss = F.relu(m(x)).clamp(max=5).mean()
+        if (loss != loss).item():
+            skipped += 1
+            continue
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    return skipped, m
