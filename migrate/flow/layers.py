@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from migrate.flow.answer import Verdict, no, unknown, yes
 from migrate.flow.layer_lists import Prefix, list_prefixes
+from migrate.flow.layer_members import LayerMembers
 from migrate.flow.tables import MAYBE_SAME_LAYERS, SAME_LAYERS, VIEW_LAYERS
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import (
@@ -89,6 +90,7 @@ class Layers:
         self._assigned: dict[ProjectClass, dict[str, list[tuple[ast.expr, ProjectFunction]]]] = {}
         self._known: dict[ast.AST, Layer | None] = {}
         self._depth = 0
+        self._members = LayerMembers(self)
 
     def of(self, node: ast.expr, flow: FunctionFlow) -> Layer | None:
         """The layer that an expression holds; None where it is no layer that we know."""
@@ -115,11 +117,15 @@ class Layers:
             values = [d.value for d in definitions]
             if values and all(value is not None for value in values):
                 return self._one_of([self.of(v, flow) for v in values if v is not None])
-            return self._of_instance(node, flow)
+            members = [m for d in definitions for m in self._members.of_loop(d, flow)]
+            return self._of_instance(node, flow) or self._one_of(members)
         if isinstance(node, ast.Attribute):
             return self._attribute(node, flow) or self._of_instance(node, flow)
         if isinstance(node, ast.Subscript):
-            return self.of(node.value, flow)
+            if isinstance(node.slice, ast.Slice) and node.slice.lower is None:
+                return self.of(node.value, flow)
+            found = self._one_of(list(self._members.of(node.value, flow)))
+            return found or self.of(node.value, flow)
         return None
 
     def _one_of(self, found: list[Layer | None]) -> Layer | None:
@@ -165,6 +171,12 @@ class Layers:
                     self._assigned[base] = self._scan(base)
                 found += self._assigned[base].get(name, [])
         return found
+
+    def all_assigned(self, cls: ProjectClass) -> list[tuple[ast.expr, ProjectFunction]]:
+        """What the methods of a class and its bases assign to any attribute of self."""
+        self.assigned(cls, "")
+        bases = [base for base in cls.lineage() if isinstance(base, ProjectClass)]
+        return [pair for base in bases for row in self._assigned[base].values() for pair in row]
 
     def _scan(self, cls: ProjectClass) -> dict[str, list[tuple[ast.expr, ProjectFunction]]]:
         found: dict[str, list[tuple[ast.expr, ProjectFunction]]] = {}
@@ -225,14 +237,19 @@ class Layers:
 
     def _returned(self, function: ProjectFunction) -> Layer | None:
         """`make_block()` of the program: the layer that it returns."""
-        inner = self._effects.flow.of(function)
-        returns = [
+        inner = self.flow_of(function)
+        return self._one_of([self.of(value, inner) for value in self.returned_values(function)])
+
+    def returned_values(self, function: ProjectFunction) -> list[ast.expr]:
+        return [
             node.value
             for statement in self._effects.flow.body_of(function)
             for node in all_nodes(statement)
             if isinstance(node, ast.Return) and node.value is not None
         ]
-        return self._one_of([self.of(value, inner) for value in returns])
+
+    def flow_of(self, function: ProjectFunction) -> FunctionFlow:
+        return self._effects.flow.of(function)
 
     def _sequential(self, call: ast.Call, flow: FunctionFlow) -> Layer:
         options = [

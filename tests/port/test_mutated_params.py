@@ -125,3 +125,51 @@ def test_a_function_that_returns_the_tensor_gives_the_change_back(port) -> None:
     )
     assert "set_value" not in ported.text
     assert [finding.code for finding in ported.findings] == ["MS403"]
+
+
+LAYERS = """
+class Features(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Sequential(nn.Conv2d(1, 2, 3), {layer}, nn.Conv2d(2, 2, 3))
+
+    def forward(self, x):
+        found = []
+        for layer in {layers}:
+            x = layer(x)
+            {rest}
+        return found, x
+"""
+
+
+def layer_findings(port, **parts: str) -> list[str]:
+    given = {"layer": "nn.ReLU(True)", "layers": "self.model", "rest": "found.append(x)"} | parts
+    return [finding.code for finding in ported(port, LAYERS.format(**given))[1]]
+
+
+def test_a_layer_of_a_loop_may_change_what_a_list_holds(port) -> None:
+    """torch's list would hold the values behind the in-place layer."""
+    for layers in ("self.model", "self.model.children()", "list(self.model)[:2]"):
+        assert layer_findings(port, layers=layers) == ["MS403"], layers
+    assert layer_findings(port, layer="nn.ReLU()") == []
+    assert layer_findings(port, rest="pass") == []
+
+
+def test_an_attribute_of_the_program_named_data_is_no_tensor_data(port) -> None:
+    text, findings = ported(
+        port,
+        """
+        class Ring:
+            def __init__(self, n):
+                self.data = torch.zeros(n)
+
+            def push(self, v):
+                self.data[:-1] = self.data[1:].clone()
+                self.data[-1] += v
+                self.data.mul_(2)
+        """,
+    )
+    assert not findings
+    assert "self.data[:-1] = " in text
+    assert "self.data[-1] += v" in text
+    assert "helpers.set_value(self.data, self.data.mul(2))" in text

@@ -249,7 +249,12 @@ class CellClasses(NodePass):
         text = ast.unparse(argument.node)
         may = "may change" if argument.verdict.unknown else "changes"
         reason = f"{may} {text} in place in torch, and {text} is read again"
-        step = f"let the function return the changed tensor, and write {text} = ..."
+        why = argument.verdict.reason
+        if "input" in why:  # a layer
+            reason = f"{reason} under this name or another: {why}"
+            step = f"where the old value is meant, store {text}.clone() in the torch program"
+        else:
+            step = f"let the function return the changed tensor, and write {text} = ..."
         self.flag(argument.node, Refusal(reason, step, "MS403"))
 
     def leave_Arg(self, original: cst.Arg, updated: cst.Arg) -> cst.Arg:

@@ -11,7 +11,9 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from migrate.flow.alias import Observer
 from migrate.flow.answer import Verdict
+from migrate.flow.function import FunctionFlow
 from migrate.flow.mutations import mutations
 from migrate.flow.symbols import Target
 from migrate.flow.tables import IDEMPOTENT
@@ -121,19 +123,24 @@ def is_read_again(call: ast.Call, name: ast.expr, context: Context) -> bool:
     if any(read.id == name.id and read is not name for read in point.reads):
         return True
     if rebinds(call, name.id, context):
-        return False
+        return any(o.kind != "name" for o in _holders(name, flow))
     if flow.defuse.read_after(statement, name.id):
         return True
-    return any(o.kind != "caller" for o in flow.aliases.observers(name))
+    return bool(_holders(name, flow))
+
+
+def _holders(name: ast.expr, flow: FunctionFlow) -> list[Observer]:
+    """Who else in the program holds the tensor; the caller of the function left out."""
+    return [o for o in flow.aliases.observers(name) if o.kind != "caller"]
 
 
 def is_first_use(call: ast.Call, name: ast.expr, context: Context) -> bool:
     """Nothing in the statement computes with the name's old value before the call does, and no
-    other name holds it.
+    other name, list or attribute holds it.
     """
     flow = context.flow.around(call)
     statement = flow.cfg.statement_of(call) if flow is not None else None
-    if flow is not None and any(o.kind == "name" for o in flow.aliases.observers(name)):
+    if flow is not None and isinstance(name, ast.Name) and _holders(name, flow):
         return False
     if not isinstance(name, ast.Name):
         return _is_only_item(call, name, statement)

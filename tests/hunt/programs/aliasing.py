@@ -650,3 +650,32 @@ def run():
     xy[torch.tensor([0, 2])] = 9
     b.t[1] = 7
     return b.t, s, xy
+
+# %% [10] VGG features taken from a Sequential in a loop
+class Extractor(nn.Module):
+    def __init__(self, wanted=("0", "2", "4")):
+        super().__init__()
+        self.model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(inplace=True), nn.Conv2d(2, 2, 3), nn.ReLU(inplace=True), nn.Conv2d(2, 2, 1))
+        self.wanted = wanted
+
+    def forward(self, x):
+        feats = []
+        for name, layer in self.model._modules.items():
+            x = layer(x)
+            if name in self.wanted:
+                feats.append(x)
+        return feats
+
+def run():
+    m = fill(Extractor()).eval()
+    return m(data(1, 1, 7, 7))
+
+# %% [10] features of named children in a dict
+def run():
+    net = fill(nn.Sequential(nn.Linear(3, 4), nn.LeakyReLU(0.1, inplace=True), nn.Linear(4, 2), nn.ELU(inplace=True)))
+    outs = {}
+    x = data(2, 3)
+    for i, (name, child) in enumerate(net.named_children()):
+        x = child(x)
+        outs[name] = x
+    return outs
