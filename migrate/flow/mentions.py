@@ -10,18 +10,22 @@ from migrate.project import Project, ReadProblem, SourceFile
 
 
 def any_mentions(project: Project, word: str) -> bool:
-    return any(word in text for text in _texts(tuple(project.files)))
+    return any(word in text for _, text in _texts(tuple(project.files)))
 
 
-def trees_with(project: Project, *words: str) -> Iterator[ast.Module]:
-    """The files that hold one of these words and can be parsed."""
-    return trees_of(tuple(project.files), *words)
+def trees_with(
+    project: Project, *words: str, but: SourceFile | None = None
+) -> Iterator[ast.Module]:
+    """The files that hold one of these words and can be parsed; one file may be left out."""
+    return trees_of(tuple(project.files), *words, but=but)
 
 
-def trees_of(files: tuple[SourceFile, ...], *words: str) -> Iterator[ast.Module]:
+def trees_of(
+    files: tuple[SourceFile, ...], *words: str, but: SourceFile | None = None
+) -> Iterator[ast.Module]:
     """The same of a tuple of files, which can be the key of a cache."""
-    for text in _texts(files):
-        if any(word in text for word in words):
+    for file, text in _texts(files):
+        if file != but and any(word in text for word in words):
             try:
                 yield ast.parse(text)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -29,12 +33,12 @@ def trees_of(files: tuple[SourceFile, ...], *words: str) -> Iterator[ast.Module]
 
 
 @lru_cache(maxsize=1)
-def _texts(files: tuple[SourceFile, ...]) -> tuple[str, ...]:
+def _texts(files: tuple[SourceFile, ...]) -> tuple[tuple[SourceFile, str], ...]:
     found = []
     for file in files:
         try:
             text = file.read()
         except ReadProblem:
             continue
-        found.append(text)
+        found.append((file, text))
     return tuple(found)

@@ -5,17 +5,16 @@ and the helpers call it in PyNative mode, with a warning, instead of failing or 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from migrate.flow.answer import Verdict
 from migrate.flow.compiled import index_of
-from migrate.lower.function import FUNCTIONS, CompiledFunction
+from migrate.graph_mode.kept_attributes import add_kept_attributes
+from migrate.lower.function import FUNCTIONS
 from migrate.lower.limit_checks import limits_met
-from migrate.lower.limits import by_syntax, limits
+from migrate.lower.limits import by_syntax
 from migrate.lower.run import compiled_functions
 from migrate.pipeline.context import Context
-from migrate.syntax.access import is_read, is_store
-from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Edit, SourceText, apply_edits
 
 MARK = "not_compiled"
@@ -61,7 +60,7 @@ def _reasons(code: str, context: Context) -> dict[str, str]:
             left = met.limit.port in ("pynative", "lower") and met.limit.message
             if left and type(met.node) not in kinds:
                 found.setdefault(function.qualified, met.message)
-    _add_shared_attributes(functions, found)
+    add_kept_attributes(functions, found, context)
     for function in compiled_functions(SourceText(code), {}, _as_ported(compiled)):
         for node in function.nodes:
             row = kinds.get(type(node))
@@ -74,48 +73,6 @@ def _is_leftover(node: ast.AST) -> bool:
     """`import torch` for a use that was left: its own finding says that it cannot run."""
     return isinstance(node, ast.Import) and all(
         alias.name.partition(".")[0] in ("torch", "torchvision") for alias in node.names
-    )
-
-
-def _add_shared_attributes(functions: list[CompiledFunction], found: dict[str, str]) -> None:
-    """Attributes that one compiled method assigns and another one of the class reads."""
-    row = limits()["attribute-of-methods"]
-    for writer in functions:
-        if writer.owner is None:
-            continue
-        written = {node.attr for node in _own(writer, is_store) if not _is_state(node, writer)}
-        for reader in functions if written else ():
-            if reader.owner is not writer.owner or reader is writer:
-                continue
-            own = {node.attr for node in _own(reader, is_store)}
-            for node in _own(reader, is_read):
-                if node.attr in written and node.attr not in own:
-                    text = row.message.replace("{what}", f"self.{node.attr}")
-                    found.setdefault(writer.qualified, text)
-
-
-def _own(function: CompiledFunction, accessed: Callable[[ast.AST], bool]) -> list[ast.Attribute]:
-    return [
-        node
-        for node in function.nodes
-        if isinstance(node, ast.Attribute)
-        and accessed(node)
-        and getattr(node.value, "id", "") == "self"
-    ]
-
-
-def _is_state(node: ast.Attribute, function: CompiledFunction) -> bool:
-    """A registered buffer or Parameter, which stays one; or a plain constant."""
-    statement = function.statement_of(node)
-    if isinstance(getattr(statement, "value", None), ast.Constant):
-        return True
-    owner = function.owner or function.node
-    return any(
-        isinstance(call, ast.Call)
-        and getattr(call.func, "attr", "").startswith("register_")
-        and bool(call.args)
-        and getattr(call.args[0], "value", "") == node.attr
-        for call in all_nodes(owner)
     )
 
 
