@@ -130,3 +130,41 @@ def test_a_question_for_none_reads_no_value(port) -> None:
         """
     ).text
     assert "if self.scale is not None:" in text
+
+
+def test_an_element_that_is_changed_twice_is_written_back(port) -> None:
+    text = lines(
+        port,
+        """
+        @torch.no_grad()
+        def update(self, x, y):
+            for c in y.unique():
+                if self.mean[c] > 0:
+                    self.mean[c].mul_(0.5).add_(x)
+                else:
+                    self.mean[c] = x
+        """,
+    )
+    assert "self.mean.copy()[c] = self.mean.copy()[c].mul(0.5).add(x)" not in text
+    assert "mean[c] = self.mean[c].mul(0.5).add(x)" in text
+
+
+def test_buffers_before_a_changing_one_are_of_its_kind(port) -> None:
+    """MindSpore lists its buffers behind the Parameters of a Cell."""
+    ported = port("""
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("edges", torch.zeros(3))
+                self.register_buffer("count", torch.zeros(3))
+                self.register_buffer("fixed", torch.zeros(3))
+
+            def forward(self, x):
+                self.count += 1
+                return x
+    """)
+    assert 'self.edges = helpers.buffer(ops.zeros(3), "edges")' in ported.text
+    assert 'self.register_buffer("fixed", ops.zeros(3))' in ported.text

@@ -10,6 +10,7 @@ from migrate.emit.helpers.helper_origin import uses
 from migrate.emit.helpers.modules_parameter_names import (
     answers_itself,
     as_held,
+    in_torch_order,
     own_state,
     torch_names,
 )
@@ -144,7 +145,10 @@ def load_state_dict(module, state_dict, strict=True):
     own = own_state(module)
     names = torch_names(module, own)
     given = {names.get(name, name): value for name, value in state_dict.items()}
-    missing = [names[name] for name in own if names[name] not in given]
+    # torch fills in the counters of a dict that was put together, and MindSpore has them in part.
+    places = [name for name, _ in in_torch_order(list(own.items()))]
+    missing = [names[name] for name in places if names[name] not in given]
+    missing = [name for name in missing if not name.endswith("num_batches_tracked")]
     unexpected = [name for name in given if name not in names.values()]
     unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
     refused = _named_keys("Missing", missing) + _named_keys("Unexpected", unexpected)

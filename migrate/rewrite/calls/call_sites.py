@@ -6,9 +6,21 @@ import ast
 
 import libcst as cst
 
-from migrate.resolve.values import PARAMETER, Value, is_tensor, options_of
+from migrate.pipeline.context import Context
+from migrate.resolve.values import (
+    PARAMETER,
+    Instance,
+    ProjectClass,
+    Value,
+    is_tensor,
+    options_of,
+)
 from migrate.rewrite.calls.list_arguments import before_tensors, find_listed
-from migrate.rewrite.cells.buffers import find_stateful_buffers, without_value
+from migrate.rewrite.cells.buffers import (
+    find_buffers_before,
+    find_stateful_buffers,
+    without_value,
+)
 from migrate.rewrite.cells.member_iteration import find_member_iterations
 from migrate.rewrite.cells.pool_sizes import find_sized_pools
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
@@ -27,6 +39,7 @@ class CallSites(FileAccess):
         self.int_gradient_cuts = int_gradient_cuts(tree, context, self.integer_casts)
         self.sized_pools = {} if context.spelling.mint else find_sized_pools(context)
         self.stateful = find_stateful_buffers(tree)
+        self.buffers_before = find_buffers_before(tree, self.stateful)
         self.plain_buffers = without_value(tree)
         self.listed_for = find_listed(tree, context)
         self.before_tensors = before_tensors(tree, context)
@@ -57,12 +70,22 @@ class CallSites(FileAccess):
                     found.add(first)
         return found
 
+    def is_data(self, node: cst.BaseExpression) -> bool:
+        """`p.data` of a tensor."""
+        named = isinstance(node, cst.Attribute) and node.attr.value == "data"
+        return named and is_tensor_data(self.partner(node), self.context)
+
+    def data_among(self, nodes: list[cst.BaseExpression]) -> set[cst.CSTNode]:
+        """`w.data` of `w.data` and of `w.data[0][1]`."""
+        return {node for node in map(subscripted, nodes) if self.is_data(node)}
+
     def is_parameter(self, place: ast.expr) -> bool:
         """`m.weight`, `m.weight.data`, a name that holds a Parameter; not its gradient."""
-        held = place.value if isinstance(place, ast.Attribute) and place.attr == "data" else place
+        data = is_tensor_data(place, self.context)
+        held = place.value if data and isinstance(place, ast.Attribute) else place
         if isinstance(held, ast.Attribute) and held.attr == "grad":
             return False
-        if isinstance(place, ast.Attribute) and place.attr == "data":
+        if data and isinstance(place, ast.Attribute):
             inner = self.context.type(place.value)
             return (
                 _has_parameter(inner)
@@ -89,8 +112,15 @@ def _asks_type(call: ast.Call) -> bool:
     return name == "type" and not call.args and not call.keywords
 
 
-def is_data(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Attribute) and node.attr.value == "data"
+def is_tensor_data(place: ast.AST | None, context: Context) -> bool:
+    """`p.data` of a tensor, or of what may be one; not `self.data` of a class of the program."""
+    if not isinstance(place, ast.Attribute) or place.attr != "data":
+        return False
+    owner = context.type(place.value)
+    return is_tensor(owner) or not any(
+        isinstance(option, Instance) and isinstance(option.cls, ProjectClass)
+        for option in options_of(owner)
+    )
 
 
 def subscripted(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -114,7 +114,8 @@ class SpecialCalls(FileAccess):
 
     def _buffer(self, site: Site, receiver: cst.BaseExpression) -> cst.BaseExpression | None:
         """`self.register_buffer("mean", x)` of a buffer that is changed: an assignment."""
-        name = self._sites.stateful.get(site.partner)
+        sites = self._sites
+        name = sites.stateful.get(site.partner) or sites.buffers_before.get(site.partner)
         if name is None or site.partner not in self._sites.statements:
             return None
         dtypes = self._dtypes_of_buffer(site.partner, name)

@@ -36,6 +36,19 @@ def find_stateful_buffers(tree: ast.Module) -> dict[ast.AST, str]:
     return {call: name for call, name in registered.items() if name in written}
 
 
+def find_buffers_before(tree: ast.Module, stateful: dict[ast.AST, str]) -> dict[ast.AST, str]:
+    """register_buffer calls in front of stateful ones -> the names they register.
+
+    They become Parameters as well: MindSpore lists its buffers behind all Parameters of a Cell.
+    """
+    found: dict[ast.AST, str] = {}
+    for cls in nodes_of(tree, ast.ClassDef) if stateful else ():
+        calls = [call for call in nodes_of(cls, ast.Call) if _registered(call)]
+        last = max((call.lineno for call in calls if call in stateful), default=0)
+        found |= {call: _registered(call) for call in calls if call.lineno < last}
+    return {call: name for call, name in found.items() if call not in stateful}
+
+
 def without_value(tree: ast.Module) -> set[str]:
     """Buffers that are None at first: plain attributes, which get a new tensor each time."""
     return {
@@ -71,7 +84,9 @@ def _attributes(target: ast.expr) -> set[str]:
     if isinstance(target, (ast.Tuple, ast.List)):
         return {name for part in target.elts for name in _attributes(part)}
     while isinstance(target, (ast.Subscript, ast.Starred, ast.Call)) or (
-        isinstance(target, ast.Attribute) and target.attr == "data"
+        isinstance(target, ast.Attribute)
+        and target.attr == "data"
+        and not isinstance(target.value, ast.Name)
     ):
         target = target.func if isinstance(target, ast.Call) else target.value
         if isinstance(target, ast.Attribute) and target.attr.endswith("_"):

@@ -6,7 +6,7 @@ import ast
 
 from migrate.pipeline.context import Context
 from migrate.resolve.values import PARAMETER, is_tensor
-from migrate.rewrite.calls.call_sites import CallSites
+from migrate.rewrite.calls.call_sites import CallSites, is_tensor_data
 from migrate.rewrite.tensors.aliases import seen_by
 from migrate.rewrite.tensors.in_place import holds_tensor, is_gradient, is_held_item
 from migrate.rewrite.tensors.masked_writes import is_made_here
@@ -21,7 +21,7 @@ def changes_tensor(target: ast.expr, sites: CallSites, context: Context, compile
     if isinstance(target, ast.Subscript):
         return is_held_item(target, context) and not compiled
     if compiled:
-        return isinstance(target, ast.Attribute) and target.attr == "data"
+        return is_tensor_data(target, context)
     if is_gradient(target):
         return False
     return sites.is_parameter(target) or holds_tensor(target, context)
@@ -43,7 +43,7 @@ def may_be_number(target: ast.expr, context: Context) -> bool:
     """`self.sum += loss * n` of a meter that starts with 0: a tensor later, or never."""
     return (
         isinstance(target, ast.Attribute)
-        and target.attr != "data"
+        and not is_tensor_data(target, context)
         and context.type(target) is not PARAMETER
     )
 

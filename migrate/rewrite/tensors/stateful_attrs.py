@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from migrate.flow.cfg import ControlFlow
+from migrate.flow.mutations import mutations
 from migrate.pipeline.context import Context
 from migrate.resolve.values import ProjectClass, is_tensor
 from migrate.rewrite.cells.buffers import KEEPS_VALUE
@@ -55,8 +56,12 @@ def _innermost(node: ast.expr) -> ast.expr:
 
 
 def _own_attribute(node: ast.expr) -> str:
-    while isinstance(node, ast.Subscript) or getattr(node, "attr", "") == "data":
-        node = node.value  # type: ignore[attr-defined]
+    while isinstance(node, ast.Subscript) or (
+        isinstance(node, ast.Attribute)
+        and node.attr == "data"
+        and not isinstance(node.value, ast.Name)
+    ):
+        node = node.value
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.attr if node.value.id == "self" else ""
     return ""
@@ -122,20 +127,30 @@ def old_values(
         return set()
     parents = {c: p for p in all_nodes(function) for c in child_nodes(p)}
     changes = list(_changes(function, methods))
-    cfg = context.flow.function(function).cfg
+    flow = context.flow.function(function)
+    cfg = flow.cfg
+    written = {part for one in mutations(flow) for part in _receivers(one.place)}
     found: set[ast.AST] = set()
     for name, node in _own_calls(function):
         places = [at for changed, at in changes if changed == name]
         if not places or not is_read(node) or name not in stateful:
             continue
         parent = parents.get(node)
-        if _needs_no_value(parent):
+        if _needs_no_value(parent) or node in written:
             continue
         statement = _statement(node, cfg)
         later = any(_changes_later(statement, _statement(at, cfg), cfg) for at in places)
         if later or (isinstance(statement, ast.Return) and _is_given_as_it_is(parent)):
             found.add(node)
     return found
+
+
+def _receivers(place: ast.expr) -> Iterator[ast.expr]:
+    """`self.state` of `self.state[i].mul_(2).add_(1)`: what is written needs no copy."""
+    node: ast.expr | None = place
+    while node is not None:
+        yield node
+        node = getattr(node, "func" if isinstance(node, ast.Call) else "value", None)
 
 
 def _asks_identity(parent: ast.AST | None) -> bool:

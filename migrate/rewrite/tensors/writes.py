@@ -11,7 +11,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare, flags
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve.values import PARAMETER, is_tensor
-from migrate.rewrite.calls.call_sites import CallSites, is_data, subscripted
+from migrate.rewrite.calls.call_sites import CallSites, is_tensor_data
 from migrate.rewrite.cells.buffers import replaced_parameter
 from migrate.rewrite.effects import Change, Effects
 from migrate.rewrite.names.library_names import LibraryNames
@@ -97,7 +97,7 @@ class Writes(NodePass):
         if named_so or self._changes_argument(node):
             changed = [node.func.value] if isinstance(node.func, cst.Attribute) else []
             changed += [node.args[0].value] if node.args else []
-            self._effects.raw_data |= {part for part in map(subscripted, changed) if is_data(part)}
+            self._effects.raw_data |= self._sites.data_among(changed)
 
     def propose_Expr(
         self, original: cst.Expr, updated: cst.Expr
@@ -144,8 +144,7 @@ class Writes(NodePass):
         return updated
 
     def _is_leaf(self, place: ast.expr) -> bool:
-        data = isinstance(place, ast.Attribute) and place.attr == "data"
-        return self._sites.is_parameter(place) and not data
+        return self._sites.is_parameter(place) and not is_tensor_data(place, self.context)
 
     def _frozen(self, changed: cst.BaseExpression, place: ast.expr) -> cst.Assign:
         """`p.detach_()` of a Parameter: its value stays, and it is trained no more."""
@@ -269,7 +268,7 @@ class Writes(NodePass):
         target = node.targets[0].target
         return (
             len(node.targets) == 1
-            and is_data(target)
+            and self._sites.is_data(target)
             and self.context.usage(self.partner(target)) is not None
         )
 
@@ -287,11 +286,11 @@ class Writes(NodePass):
             form = self._form_of_writing(place)
             if form and len(node.targets) == 1:
                 self._settings[node] = form
-            if is_data(target.target) or self._is_dropped_setting(place) or form:
+            if self._sites.is_data(target.target) or self._is_dropped_setting(place) or form:
                 self._effects.raw_targets.add(target.target)
-            if isinstance(target.target, cst.Subscript) and is_data(subscripted(target.target)):
+            if isinstance(target.target, cst.Subscript):
                 # `w.data[0] = 1` changes w, not a copy of it without gradient.
-                self._effects.raw_data.add(subscripted(target.target))
+                self._effects.raw_data |= self._sites.data_among([target.target])
 
     def _flag_settings_among(self, place: ast.expr, target: cst.BaseExpression) -> None:
         """`m.stride, m.padding = 1, 0`: each needs a form of its own, and so a line."""
@@ -316,7 +315,7 @@ class Writes(NodePass):
             return ""
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        self._effects.raw_data |= {part for part in [subscripted(node.target)] if is_data(part)}
+        self._effects.raw_data |= self._sites.data_among([node.target])
         partner = self.partner(node)
         if isinstance(partner, ast.AugAssign):
             self._keep_computed(partner.target, node.target)

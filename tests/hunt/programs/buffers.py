@@ -384,3 +384,53 @@ def run():
     twin(data(3, 2, seed=4))
     names = [name for name, _ in twin.named_buffers()]
     return list(net.state_dict()), list(twin.state_dict()), names, net[1].n, twin[1].n, twin[1].mean
+
+# %% [17] prototypes updated under no_grad in forward
+class Proto(nn.Module):
+    def __init__(self, n, d):
+        super().__init__()
+        self.register_buffer("centers", torch.zeros(n, d))
+        self.register_buffer("seen", torch.zeros(n, dtype=torch.bool))
+        self.counts = torch.zeros(n)
+
+    @torch.no_grad()
+    def update(self, f, y):
+        for c in y.unique():
+            sel = f[y == c].mean(0)
+            if self.seen[c]:
+                self.centers[c].mul_(0.5).add_(sel, alpha=0.5)
+            else:
+                self.centers[c] = sel
+                self.seen[c] = True
+            self.counts[c] += (y == c).sum()
+
+    def forward(self, f):
+        return -torch.cdist(f, self.centers)
+
+def run():
+    p = Proto(3, 2)
+    for s in range(3):
+        p.update(data(5, 2, seed=s), labels(5, 3, seed=s))
+    return p.centers, p.seen, p.counts, p(data(2, 2)), list(p.state_dict())
+
+# %% [17] buffers moved, renamed and counted
+class Hist(nn.Module):
+    def __init__(self, bins):
+        super().__init__()
+        self.register_buffer("edges", torch.linspace(-2, 2, bins + 1))
+        self.register_buffer("counts", torch.zeros(bins, dtype=torch.long))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long), persistent=False)
+        self.extra = None
+
+    def forward(self, x):
+        idx = torch.bucketize(x.flatten(), self.edges[1:-1])
+        self.counts += torch.bincount(idx, minlength=len(self.counts))
+        self.steps += 1
+        self.extra = idx.max()
+        return self.counts.float() / self.counts.sum()
+
+def run():
+    h = Hist(4)
+    a = h(data(3, 3))
+    b = h(data(3, 3, seed=7))
+    return a, b, h.counts, h.steps, list(h.state_dict()), [n for n, _ in h.named_buffers()], h.extra

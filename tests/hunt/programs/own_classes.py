@@ -263,3 +263,21 @@ def run():
     s = State(torch.arange(4).view(2, 2), torch.ones(2, 1, dtype=torch.float64))
     r = s.float().repeat(2)
     return r.x, r.h, r.size(0), tuple(s.size()), s.t, r.x.dtype
+
+# %% [11] views of one buffer handed to two objects
+class Ring:
+    def __init__(self, n):
+        self.data = torch.zeros(n)
+        self.left = self.data[: n // 2]
+        self.right = self.data[n // 2:]
+
+    def push(self, v):
+        self.data[:-1] = self.data[1:].clone()
+        self.data[-1] = v
+
+def run():
+    r = Ring(4)
+    for v in (1.0, 2.0, 3.0):
+        r.push(v)
+    r.left.add_(10)
+    return r.data, r.left, r.right

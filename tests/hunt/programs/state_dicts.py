@@ -306,3 +306,45 @@ def run():
     }
     m.load_state_dict(state)
     return m(data(2, 2, 6))
+
+# %% [12] loading part of a pretrained state dict
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(1, 2, 3, padding=1), nn.BatchNorm2d(2), nn.ReLU())
+        self.fc = nn.Linear(2, n)
+
+    def forward(self, x):
+        return self.fc(self.features(x).mean([2, 3]))
+
+def run():
+    src = fill(Net(5))
+    dst = fill(Net(3), 4)
+    sd = src.state_dict()
+    own = dst.state_dict()
+    pre = {k: v for k, v in sd.items() if k in own and v.shape == own[k].shape}
+    own.update(pre)
+    dst.load_state_dict(own)
+    r = dst.load_state_dict({"module." + k: v for k, v in pre.items()}, strict=False)
+    return sorted(pre), dst, list(r.missing_keys), len(r.unexpected_keys), [tuple(v.shape) for v in own.values()]
+
+# %% [11] flattening parameters to a vector and back
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+def flat_grad(ps):
+    return torch.cat([p.grad.view(-1) for p in ps])
+
+def run():
+    m = fill(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)))
+    m(data(4, 2)).pow(2).mean().backward()
+    v = parameters_to_vector(m.parameters())
+    g = flat_grad(list(m.parameters()))
+    old = v.clone().detach()
+    vector_to_parameters(v - 0.1 * g, m.parameters())
+    new = parameters_to_vector(m.parameters())
+    i = 0
+    for p in m.parameters():
+        n = p.numel()
+        p.data.copy_(old[i:i + n].view_as(p))
+        i += n
+    return g, new.detach(), m
