@@ -1,13 +1,12 @@
 """python -m tests.hunt.rows: write mappings/programs.json from the last verdicts of the programs.
 
 Every program of the hunt that was run counts for each row of the table that it uses: as agreeing
-where its verdict is *right* (both modes gave what torch gave), else only as run. So do the training
-programs of tests/training, which `make test` and `make flagship` run beside torch in both modes.
+where its verdict is *right* (both modes gave what torch gave), else only as run. So do the programs
+of `make flagship`, whose results are kept. Programs whose results are not kept do not count.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
 import tempfile
@@ -26,8 +25,6 @@ from tests.hunt.record import every_program, verdicts
 
 TRAINING = Path(__file__).resolve().parents[1] / "training"
 FLAGSHIP = TRAINING.parents[1] / "docs" / "results" / "flagship.json"
-# Their tests fail where one of these programs differs from torch.
-_TESTED = ("programs", "data_parallel", "precision", "recorded")
 # Where the port has a finding, the difference is told; what torch itself refuses shows nothing.
 _COUNTED = ("right", "loud", "silent")
 # Uses that only name a thing: nothing is computed by them.
@@ -51,19 +48,17 @@ def every_run(table: Table) -> Iterator[tuple[set[str], bool]]:
         verdict = known.get(program.name, "")
         if verdict in _COUNTED:
             yield used_rows(program, table), verdict == "right"
-    names = functools.cache(lambda path: _names(path, table))
     for path, agrees in training_runs():
-        yield names(path), agrees
+        yield _names(path, table), agrees
 
 
 def training_runs() -> Iterator[tuple[Path, bool]]:
-    """Each run: its program, a file or a folder, and whether it agreed with torch."""
-    for folder_name in _TESTED:
-        for path in sorted((TRAINING / folder_name).iterdir()):
-            if path.suffix == ".py" or (path.is_dir() and path.name != "__pycache__"):
-                yield path, True
+    """Each program of `make flagship`, and whether it agreed with torch in all of its settings."""
+    agreed: dict[str, bool] = {}
     for run in json.loads(FLAGSHIP.read_text(encoding="utf-8")):
-        yield TRAINING / "flagship" / run["program"], not run["problem"]
+        agreed[run["program"]] = agreed.get(run["program"], True) and not run["problem"]
+    for program, agrees in agreed.items():
+        yield TRAINING / "flagship" / program, agrees
 
 
 def used_rows(program: Program, table: Table) -> set[str]:
