@@ -554,3 +554,32 @@ def run():
     va = torch.cat([g.flatten() for g in ga])
     vb = torch.cat([g.flatten() for g in gb])
     return F.cosine_similarity(va, vb, dim=0), va
+
+# %% [5, 10] features of the body by children and hooks in a dict
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 3, 3)
+        self.relu = nn.ReLU(inplace=True)
+        self.pool = nn.AdaptiveAvgPool2d((1, 1))
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        x = self.pool(self.relu(self.conv1(x)))
+        return self.fc(torch.flatten(x, 1))
+
+def run():
+    m = fill(Small())
+    acts = {}
+    def get(name):
+        def hook(model, inp, out):
+            acts[name] = out.detach()
+        return hook
+    hs = [l.register_forward_hook(get(n)) for n, l in m.named_children() if n != "fc"]
+    y = m(data(2, 1, 5, 5))
+    for h in hs:
+        h.remove()
+    body = nn.Sequential(*list(m.children())[:-1])
+    z = body(data(2, 1, 5, 5)).flatten(1)
+    m.fc = nn.Identity()
+    return y, acts, z, m(data(2, 1, 5, 5)), [n for n, _ in m.named_modules()]
