@@ -59,7 +59,11 @@ def _read_later(
 ) -> Iterator[str]:
     """Attributes that the next call reads before it assigns them, or code that is not compiled."""
     for name in sorted(written):
-        if _is_read_first(name, writer) or _is_read_outside(name, writer, functions, context):
+        if (
+            any(map(_is_late, _registrations(name, writer)))
+            or _is_read_first(name, writer)
+            or _is_read_outside(name, writer, functions, context)
+        ):
             yield name
 
 
@@ -135,11 +139,23 @@ def _is_state(node: ast.Attribute, function: CompiledFunction) -> bool:
     statement = function.statement_of(node)
     if isinstance(getattr(statement, "value", None), ast.Constant):
         return True
-    owner = function.owner or function.node
-    return any(
-        isinstance(call, ast.Call)
+    calls = _registrations(node.attr, function)
+    return bool(calls) and not any(map(_is_late, calls))
+
+
+def _registrations(name: str, function: CompiledFunction) -> list[ast.Call]:
+    """`self.register_buffer(name, ...)` in the class."""
+    return [
+        call
+        for call in all_nodes(function.owner or function.node)
+        if isinstance(call, ast.Call)
         and getattr(call.func, "attr", "").startswith("register_")
         and bool(call.args)
-        and getattr(call.args[0], "value", "") == node.attr
-        for call in all_nodes(owner)
-    )
+        and getattr(call.args[0], "value", "") == name
+    ]
+
+
+def _is_late(call: ast.Call) -> bool:
+    """`self.register_buffer("cache", None)`: listed from its first value on."""
+    value = call.args[1] if len(call.args) > 1 else None
+    return isinstance(value, ast.Constant) and value.value is None
