@@ -1,12 +1,13 @@
 """python -m tests.hunt.rows: write mappings/programs.json from the last verdicts of the programs.
 
 Every program of the hunt that was run counts for each row of the table that it uses: as agreeing
-where its verdict is *right* (both modes gave what torch gave), else only as run. So do the programs
+where its verdict is *right* (both modes gave what torch gave), else only as run. So do the runs
 of `make flagship`, whose results are kept. Programs whose results are not kept do not count.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import tempfile
@@ -48,17 +49,15 @@ def every_run(table: Table) -> Iterator[tuple[set[str], bool]]:
         verdict = known.get(program.name, "")
         if verdict in _COUNTED:
             yield used_rows(program, table), verdict == "right"
+    names = functools.cache(lambda path: _names(path, table))
     for path, agrees in training_runs():
-        yield _names(path, table), agrees
+        yield names(path), agrees
 
 
 def training_runs() -> Iterator[tuple[Path, bool]]:
-    """Each program of `make flagship`, and whether it agreed with torch in all of its settings."""
-    agreed: dict[str, bool] = {}
+    """Each run of `make flagship`, a program in one setting, and whether it agreed with torch."""
     for run in json.loads(FLAGSHIP.read_text(encoding="utf-8")):
-        agreed[run["program"]] = agreed.get(run["program"], True) and not run["problem"]
-    for program, agrees in agreed.items():
-        yield TRAINING / "flagship" / program, agrees
+        yield TRAINING / "flagship" / run["program"], not run["problem"]
 
 
 def used_rows(program: Program, table: Table) -> set[str]:
