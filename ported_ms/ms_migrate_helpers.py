@@ -178,8 +178,19 @@ def draws_of(generator):
 
 
 def default_collate(batch):
-    """MindSpore's, which would take numpy's float64 for float32 and its int32 for int64."""
-    return dataloader.default_collate([_with_arrays(sample) for sample in batch])
+    """MindSpore's, which would take numpy's float64 for float32 and its int32 for int64, and which
+    copies a batch of Tensors twice.
+    """
+    if batch and all(type(one) is tuple and len(one) == len(batch[0]) for one in batch):
+        return [_column(values) for values in zip(*batch, strict=True)]
+    return _column(batch)
+
+
+def _column(values):
+    """What all samples of a batch have at one place."""
+    if all(isinstance(value, Tensor) and value.dtype == mindspore.float32 for value in values):
+        return Tensor.from_numpy(np.stack([value.asnumpy() for value in values]))
+    return dataloader.default_collate([_with_arrays(value) for value in values])
 
 
 def default_convert(data):
@@ -355,6 +366,8 @@ class Compose:
     def __call__(self, img):
         for transform in self.transforms:
             img = transformed(transform, img)
+        if type(img) is np.ndarray and type(transform).__module__.startswith("mindspore"):
+            return Tensor.from_numpy(np.ascontiguousarray(img))  # nobody else's: no copy
         return as_tensor(img)
 
 
@@ -386,8 +399,10 @@ class ToTensor(vision.ToTensor):
             array = array.astype(np.uint8) * 255
         array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
         if array.dtype == np.uint8:
-            array = array.astype(np.float32) / 255
-        return Tensor(np.ascontiguousarray(array))
+            scaled = np.empty(array.shape, np.float32)
+            array = np.divide(array, np.float32(255), out=scaled, dtype=np.float32)
+        # Arrays of its own: no second copy.
+        return Tensor.from_numpy(np.ascontiguousarray(array))
 
 
 class ToPILImage:

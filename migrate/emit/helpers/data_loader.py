@@ -3,8 +3,9 @@
 import copy
 from collections.abc import MutableMapping
 
+import mindspore
 import numpy as np
-from mindspore import _c_dataengine
+from mindspore import Tensor, _c_dataengine
 from mindspore.dataset import dataloader
 
 from migrate.emit.helpers.data_generator import draws_of
@@ -13,8 +14,19 @@ from migrate.emit.helpers.data_sets import IterableDataset
 
 
 def default_collate(batch):
-    """MindSpore's, which would take numpy's float64 for float32 and its int32 for int64."""
-    return dataloader.default_collate([_with_arrays(sample) for sample in batch])
+    """MindSpore's, which would take numpy's float64 for float32 and its int32 for int64, and which
+    copies a batch of Tensors twice.
+    """
+    if batch and all(type(one) is tuple and len(one) == len(batch[0]) for one in batch):
+        return [_column(values) for values in zip(*batch, strict=True)]
+    return _column(batch)
+
+
+def _column(values):
+    """What all samples of a batch have at one place."""
+    if all(isinstance(value, Tensor) and value.dtype == mindspore.float32 for value in values):
+        return Tensor.from_numpy(np.stack([value.asnumpy() for value in values]))
+    return dataloader.default_collate([_with_arrays(value) for value in values])
 
 
 def default_convert(data):

@@ -34,6 +34,8 @@ class Compose:
     def __call__(self, img):
         for transform in self.transforms:
             img = transformed(transform, img)
+        if type(img) is np.ndarray and type(transform).__module__.startswith("mindspore"):
+            return Tensor.from_numpy(np.ascontiguousarray(img))  # nobody else's: no copy
         return as_tensor(img)
 
 
@@ -65,8 +67,10 @@ class ToTensor(vision.ToTensor):
             array = array.astype(np.uint8) * 255
         array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
         if array.dtype == np.uint8:
-            array = array.astype(np.float32) / 255
-        return Tensor(np.ascontiguousarray(array))
+            scaled = np.empty(array.shape, np.float32)
+            array = np.divide(array, np.float32(255), out=scaled, dtype=np.float32)
+        # Arrays of its own: no second copy.
+        return Tensor.from_numpy(np.ascontiguousarray(array))
 
 
 class Normalize:
