@@ -91,3 +91,12 @@ def test_the_ported_program_sees_tensors(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stdout.strip().endswith("same"), done.stderr[-800:]
+
+
+@pytest.mark.frameworks
+def test_enumerations_have_torchvision_s_members() -> None:
+    """Wrappers of transforms that are passed as values have such members for defaults."""
+    from migrate.emit.helpers.data_modes import AutoAugmentPolicy, InterpolationMode
+
+    assert AutoAugmentPolicy.IMAGENET is AutoAugmentPolicy("imagenet")
+    assert InterpolationMode.NEAREST is InterpolationMode("nearest")

@@ -20,6 +20,9 @@ class _ByValue(type):
     def __getitem__(cls, name):
         return cls.kind[name]
 
+    def __getattr__(cls, name):
+        return getattr(cls.kind, name)
+
     def __iter__(cls):
         return iter(cls.kind[value.upper()] for value in cls.values)
 
