@@ -253,9 +253,9 @@ def _ported(read: _Source, code: str, context: Context, helper_import: str) -> P
 def _coverage(read: _Source, findings: list[Finding], context: Context) -> Coverage:
     """The counts of a ported file, with what its passes took for granted."""
     counted = file_coverage(read.file, read.usages, findings, context.table)
+    found = read.styled.all_assumptions(context.assumptions, read.lowered.source_line)
     counted.assumptions += [
-        Assumption(read.file.path, read.lowered.source_line(line), "", what, check)
-        for line, what, check in context.assumptions
+        Assumption(read.file.path, line, "", what, check) for line, what, check in found
     ]
     return counted
 

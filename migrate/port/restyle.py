@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from migrate.findings import Finding
@@ -24,6 +24,13 @@ class Restyled:
     lines: list[int] = field(default_factory=list)  # empty where nothing changed
     notes: list[tuple[int, str]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    assumptions: list[tuple[int, str, str]] = field(default_factory=list)  # line, what, check
+
+    def all_assumptions(
+        self, later: Iterable[tuple[int, str, str]], source_line: Callable[[int], int]
+    ) -> list[tuple[int, str, str]]:
+        """With those of the later passes, whose lines are those of the lowered text."""
+        return self.assumptions + [(source_line(line), what, check) for line, what, check in later]
 
     def written_lines(self, text: str) -> set[int]:
         """The lines that a pass wrote, of the text as it is now."""
@@ -64,6 +71,7 @@ def restyled(
             edits += found.edits
             result.notes += found.notes
             result.findings += found.findings
+    result.assumptions = list(context.assumptions)
     if not edits:
         return result
     edited = apply_edits(source, edits)

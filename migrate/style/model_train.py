@@ -39,6 +39,11 @@ class Styled:
     findings: list[Finding] = field(default_factory=list)
 
 
+_EVERY_GRADIENT = (
+    "every parameter that the optimizer holds gets a gradient in every step: Model gives the "
+    "others zeros, by which weight decay and momentum move them, where torch leaves them alone",
+    "in torch, after loss.backward(): is any parameter's .grad None?",
+)
 _CLIP = "nn.utils.clip_grad_norm_(model.parameters(), 1.0)"
 _BEFORE = """
     def train(model: nn.Module, loader, epochs):
@@ -197,6 +202,7 @@ def _write(plan: Plan, context: Context, source: SourceText, result: Styled) -> 
         text = _set([line], source.indent_of(made.statement), source)
         result.edits.append(source.replace(made.statement, text))
     result.notes += [(loop.statement.lineno, note) for note in _notes(plan, writer)]
+    context.assume(loop.statement, *_EVERY_GRADIENT)
 
 
 def _set(lines: list[str], indent: str, source: SourceText) -> str:

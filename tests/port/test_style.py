@@ -192,3 +192,10 @@ def test_the_page_shows_what_port_writes(restyle) -> None:
     program = (PROGRAMS / "one_main.py").read_text("utf-8")
     assert textwrap.indent(before, "    ") in program
     assert textwrap.indent(after, "    ") in restyle(program).text
+
+
+def test_a_loop_of_model_assumes_that_every_parameter_gets_a_gradient(restyle) -> None:
+    ported = restyle(HEAD + MAIN)
+    loop = (HEAD + MAIN).split("\n").index("    for epoch in range(epochs):") + 1
+    assumed = [(one.line, one.what) for one in ported.coverage.assumptions if not one.api]
+    assert [line for line, what in assumed if "gets a gradient in every step" in what] == [loop]
