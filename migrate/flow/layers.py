@@ -266,9 +266,10 @@ _REGISTERING = frozenset({"add_module", "register_module", "register_buffer", "r
 
 
 def _attribute_writes(node: ast.AST) -> list[tuple[str, ast.expr]]:
-    """`self.a = self.b = layer`, and `self.add_module("a", layer)`."""
+    """`self.a = self.b = layer`, `self.a, self.b = one, other`, `self.add_module("a", layer)`."""
     if isinstance(node, ast.Assign):
-        return [(t.attr, node.value) for t in node.targets if _is_own(t)]  # type: ignore[attr-defined]
+        pairs = [pair for target in node.targets for pair in _pairs(target, node.value)]
+        return [(target.attr, value) for target, value in pairs if _is_own(target)]  # type: ignore[attr-defined]
     if isinstance(node, ast.AnnAssign) and node.value is not None and _is_own(node.target):
         return [(node.target.attr, node.value)]  # type: ignore[union-attr]
     if (
@@ -280,6 +281,16 @@ def _attribute_writes(node: ast.AST) -> list[tuple[str, ast.expr]]:
     ):
         return [(str(node.args[0].value), node.args[1])]
     return []
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Each target of an assignment with what it is given, as far as the source pairs them."""
+    several = (ast.Tuple, ast.List)
+    if not isinstance(target, several):
+        return [(target, value)]
+    if not isinstance(value, several) or len(target.elts) != len(value.elts):
+        return []
+    return list(zip(target.elts, value.elts, strict=True))
 
 
 def _is_own(node: ast.AST) -> bool:
