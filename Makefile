@@ -115,7 +115,7 @@ mutation: $(STAMP) ## change five modules place by place: which changes does no 
 	@mkdir -p $(MUTATION)/copy
 	@cp -r migrate mappings reference_pt ported_ms tests setup.cfg pyproject.toml constraints.txt \
 	  $(MUTATION)/copy
-	@cd $(MUTATION)/copy && nice env PYTHONPATH=../tool $(abspath $(BIN))/python -m mutmut run
+	@cd $(MUTATION)/copy && nice env PYTHONPATH=../tool OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/python -m mutmut run
 	@$(BIN)/python -m tests.mutation $(MUTATION)/copy/mutants
 
 docs: $(STAMP) ## write the outputs and numbers that the READMEs show, and the pages of the commands, anew
