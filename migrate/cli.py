@@ -7,12 +7,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 
 from migrate import __version__
-from migrate.collection import no_collection_in_command
+from migrate.collection import no_collection, no_collection_in_process
 from migrate.command_line import config
 from migrate.command_line.examples import epilog
 from migrate.command_line.parser import Parser
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         as_json = getattr(options, "format", "") == "json"
         with ending_on_signals(), _colored(getattr(options, "color", "auto")):
             began = time.monotonic()
-            with no_collection_in_command() if chosen in READERS else nullcontext():
+            with _collection(chosen, alone=arguments is None):
                 code = int(options.run(options))
             sys.stdout.flush()
             if getattr(options, "verbose", False):
@@ -170,6 +170,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal_received.number
     except Exception as error:
         return explain(error, debug=debug, command=chosen if as_json else None)
+
+
+def _collection(chosen: str | None, *, alone: bool) -> AbstractContextManager[None]:
+    """How garbage is collected meanwhile; `alone`: the process ends with the command."""
+    if chosen not in READERS:
+        return nullcontext()
+    return no_collection_in_process() if alone else no_collection()
 
 
 def _chosen(words: Sequence[str]) -> str | None:

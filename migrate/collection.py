@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 @contextmanager
-def no_collection_in_command() -> Iterator[None]:
-    """For a command that reads trees and ends: what it leaves is not looked through at exit."""
-    atexit.register(gc.freeze)
+def no_collection_in_process() -> Iterator[None]:
+    """For a process that reads trees and ends: what it leaves is not looked through, now or at
+    exit.
+    """
     with no_collection():
-        yield
+        try:
+            yield
+        finally:
+            gc.freeze()
 
 
 @contextmanager

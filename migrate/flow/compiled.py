@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from migrate.flow.answer import Answer, Verdict
 from migrate.flow.compiled_nodes import compiled_code
-from migrate.project import Project, ReadProblem, SourceFile, parse
+from migrate.project import Project, ReadProblem, SourceFile, shared_tree
 from migrate.resolve import FileResolution
 from migrate.resolve.modules import Modules, absolute_name
 from migrate.syntax.ast_index import all_nodes, nodes_of
@@ -140,7 +140,7 @@ class CompiledIndex:
     def _reach(self) -> dict[Place, Verdict]:
         for source in self._project.files:
             try:
-                self._outlines[str(source.path)] = outline(source, parse(source))
+                self._outlines[str(source.path)] = outline(source, shared_tree(source))
             except ReadProblem:
                 continue
         for path, file in self._outlines.items():

@@ -13,7 +13,7 @@ from enum import Flag, auto
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from migrate.project import ReadProblem, SourceFile
+from migrate.project import ReadProblem, SourceFile, shared_tree
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
 
@@ -99,8 +99,8 @@ class FileFacts(NamedTuple):
 def facts_of(source: SourceFile) -> FileFacts:
     """Those of a file; one that cannot be parsed has none, and whoever ports it says why."""
     try:
-        tree = ast.parse(source.read())
-    except (ReadProblem, SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = shared_tree(source)
+    except ReadProblem:
         return FileFacts()
     return FileFacts(signs_in(tree), frozenset(_imported(tree)))
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from migrate.project import Project, ReadProblem, SourceFile
+from migrate.project import Project, ReadProblem, SourceFile, shared_tree
 
 
 def any_mentions(project: Project, word: str) -> bool:
@@ -27,8 +27,8 @@ def trees_of(
     for file, text in _texts(files):
         if file != but and any(word in text for word in words):
             try:
-                yield ast.parse(text)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                yield shared_tree(file)
+            except ReadProblem:
                 continue  # whoever ports the file says why it cannot
 
 

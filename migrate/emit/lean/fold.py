@@ -7,7 +7,8 @@ from operator import is_
 from types import MappingProxyType
 
 import libcst as cst
-import libcst.matchers as m
+
+from migrate.emit.lean.shapes import actions_in, is_name, is_own_attribute, only_statement
 
 Statement = cst.BaseStatement
 _CONSTANTS = {"True": True, "False": False, "None": None}
@@ -85,7 +86,7 @@ class Folder(cst.CSTTransformer):
         self, original_node: cst.Attribute, updated_node: cst.Attribute
     ) -> cst.BaseExpression:
         name = original_node.attr.value
-        if m.matches(original_node.value, m.Name("self")) and name in self._attributes:
+        if is_own_attribute(original_node) and name in self._attributes:
             return literal(self._attributes[name])
         if updated_node.attr is original_node.attr:
             return updated_node
@@ -202,9 +203,10 @@ def truth(test: cst.BaseExpression) -> bool | None:
 
 def is_pure(node: cst.CSTNode) -> bool:
     """Whether leaving an expression out changes nothing else."""
-    calls = m.findall(node, m.Call() | m.Await() | m.Yield() | m.NamedExpr())
-    harmless = m.Call(m.Name("isinstance") | m.Name("len") | m.Name("hasattr") | m.Name("getattr"))
-    return all(m.matches(call, harmless) for call in calls)
+    return all(
+        isinstance(one, cst.Call) and is_name(one.func, "isinstance", "len", "hasattr", "getattr")
+        for one in actions_in(node)
+    )
 
 
 def decided(body: Sequence[Statement]) -> list[Statement]:
@@ -272,7 +274,7 @@ def _statements(block: cst.BaseSuite, leading: Sequence[cst.EmptyLine] = ()) -> 
     if not isinstance(block, cst.IndentedBlock):
         small = [one for one in block.body if isinstance(one, cst.BaseSmallStatement)]
         return [cst.SimpleStatementLine(small)]
-    body = [one for one in block.body if not m.matches(one, m.SimpleStatementLine([m.Pass()]))]
+    body = [one for one in block.body if not isinstance(only_statement(one), cst.Pass)]
     comments = [line for line in leading if line.comment]
     if body and comments:
         first = body[0]

@@ -10,15 +10,19 @@ from operator import is_
 from typing import NamedTuple
 
 import libcst as cst
-import libcst.matchers as m
 
 from migrate.emit.lean.fold import UNKNOWN, Folder, decided, is_pure, value_of
+from migrate.emit.lean.shapes import (
+    is_base_constructor,
+    is_own_attribute,
+    only_statement,
+    only_target,
+)
 from migrate.syntax.access import is_read
 from migrate.syntax.collapse_lines import on_one_line
 from migrate.syntax.walk import transform_lazily
 
 _WIDTH = 100
-_BASE = m.Attribute(m.Call(m.Name("super")), m.Name("__init__"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def trimmed(source: str, cut: Cut, defaults: Defaults) -> str:
         new: cst.BaseStatement = _class(piece, cut, defaults)
     elif isinstance(piece, cst.FunctionDef):
         new = _function(piece, cut, cut.parameters, defaults)
-    elif m.matches(piece, m.SimpleStatementLine([m.Assign()])):
+    elif isinstance(only_statement(piece), cst.Assign):
         new = transform_lazily(piece, Folder({}, {}, cut.gone, cut.there))
     else:
         return source
@@ -121,20 +125,17 @@ def _without_unread(body: cst.BaseSuite, cut: Cut) -> cst.BaseSuite:
     """A constructor without attributes that are constant, and that nobody else reads."""
     if not isinstance(body, cst.IndentedBlock):
         return body
-    kept = [
-        line
-        for line in body.body
-        if not any(
-            m.matches(line, _constant_attribute(name)) and name in cut.attributes
-            for name in cut.unread
-        )
-    ]
+    constant = {name for name in cut.unread if name in cut.attributes}
+    kept = [line for line in body.body if _own_attribute_set(line) not in constant]
     return body.with_changes(body=kept)
 
 
-def _constant_attribute(name: str) -> m.SimpleStatementLine:
-    target = m.AssignTarget(m.Attribute(m.Name("self"), m.Name(name)))
-    return m.SimpleStatementLine([m.Assign([target])])
+def _own_attribute_set(line: cst.CSTNode) -> str:
+    """`a` of the line `self.a = ...`"""
+    target = only_target(line)
+    if isinstance(target, cst.Attribute) and is_own_attribute(target):
+        return target.attr.value
+    return ""
 
 
 def _signed(function: cst.FunctionDef, without: set[str]) -> cst.FunctionDef:
@@ -207,7 +208,7 @@ class _Calls(cst.CSTTransformer):
         self._first = first
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
-        called = "super" if m.matches(updated_node.func, _BASE) else ""
+        called = "super" if is_base_constructor(updated_node.func) else ""
         called = updated_node.func.value if isinstance(updated_node.func, cst.Name) else called
         known = self._defaults(called) if called else None
         if known is None or any(arg.star for arg in updated_node.args):
@@ -349,9 +350,8 @@ def _pairs(
         return None
     left = [one.value for one in target.elements]
     right = [one.value for one in value.elements]
-    plain = m.Attribute(m.Name("self"))
     simple = (cst.Name, cst.Integer, cst.Float, cst.SimpleString)
-    if len(left) != len(right) or not all(m.matches(one, plain) for one in left):
+    if len(left) != len(right) or not all(map(is_own_attribute, left)):
         return None
     constant = [value_of(one) is not UNKNOWN for one in right]
     if not any(constant) or not all(isinstance(one, simple) for one in right):
