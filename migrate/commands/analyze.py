@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="estimate by the table, without trying the port: several times faster, and less sure",
     )
     parser.add_argument(
-        "--assumptions", action="store_true", help="also list what the port takes for granted"
+        "--assumptions", action="store_true", help="list each assumption with its lines and a check"
     )
     add_options(parser)
 
@@ -125,14 +125,22 @@ def _analyze(
     code, remark = finish(options, chosen, 2 if unreadable else int(analysis.must_act))
     analysis.exit_code = code
     _deliver(analysis, output, _format(options.format, output), options.quiet)
-    if options.assumptions and analysis.coverage is not None:
-        from migrate.report.coverage_words import listed_assumptions
-
-        told = sys.stdout if (output or options.format) in (None, "text") else sys.stderr
-        told.write(f"\n{printable(listed_assumptions(analysis.coverage))}")
+    _tell_assumptions(analysis, options, in_text=(output or options.format) in (None, "text"))
     if remark and not options.quiet:
         print(f"ms-migrate: {printable(remark)}", file=sys.stderr)
     return code
+
+
+def _tell_assumptions(analysis: Analysis, options: argparse.Namespace, *, in_text: bool) -> None:
+    """In short behind the text report; line by line on request, beside the other forms too."""
+    from migrate.report.coverage_words import listed_assumptions, named_assumptions
+
+    if analysis.coverage is None or not (options.assumptions or in_text):
+        return
+    words = listed_assumptions if options.assumptions else named_assumptions
+    told = words(analysis.coverage)
+    if told:
+        (sys.stdout if in_text else sys.stderr).write(f"\n{printable(told)}")
 
 
 def _is_unreadable(analysis: Analysis) -> bool:

@@ -131,7 +131,7 @@ def add_port_options(parser: argparse.ArgumentParser) -> None:
         help="also write one page: both sources side by side, and why each line changed",
     )
     parser.add_argument(
-        "--assumptions", action="store_true", help="also list what the port takes for granted"
+        "--assumptions", action="store_true", help="list each assumption with its lines and a check"
     )
     parser.add_argument(
         "--explain-passes",

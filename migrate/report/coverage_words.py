@@ -33,6 +33,36 @@ def open_items(number: int) -> str:
     return f"{number:,} open item{'s' * (number != 1)}"
 
 
+_PLACES = 3  # of an assumption, in the short list
+_NAMES = 12  # of rows
+
+
+def named_assumptions(coverage: Coverage) -> str:
+    """What the port takes for granted, in short: rows by name, facts about the program by place."""
+    if not coverage.assumptions:
+        return ""
+    lines = ["Taken for granted (--assumptions: every line, and how to check it)"]
+    for what, found in groupby(sorted(coverage.assumptions, key=_what), _what):
+        group = list(found)
+        names = list(dict.fromkeys(one.api for one in group if one.api))
+        named = names or list(dict.fromkeys(one.where for one in group))
+        lines.append(f"  {_of_rows(what)}: {_shortened(named, _NAMES if names else _PLACES)}")
+    return "\n".join(lines) + "\n"
+
+
+def _of_rows(what: str) -> str:
+    return what.replace("its row", "the row", 1)
+
+
+def _shortened(items: list[str], most: int) -> str:
+    rest = len(items) - most
+    return ", ".join(items[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def _what(one: Assumption) -> str:
+    return one.what
+
+
 def listed_assumptions(coverage: Coverage) -> str:
     """Each assumption once with its lines, then the way to check it."""
     if not coverage.assumptions:

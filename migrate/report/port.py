@@ -13,7 +13,7 @@ from migrate.findings import Finding, in_order
 from migrate.port.tree import PortedTree
 from migrate.printable import printable
 from migrate.report import github
-from migrate.report.coverage_words import covered, listed_assumptions, open_items
+from migrate.report.coverage_words import covered, listed_assumptions, named_assumptions, open_items
 
 # Helpers by reason (see helper_reasons), in the words of the summary.
 _HELPERS_FOR = {
@@ -47,7 +47,7 @@ def hint(tree: PortedTree, *, listed: bool) -> str:
     """Where a person finds the particulars of the summary."""
     if not tree.coverage.assumptions or listed:
         return ""
-    return "--assumptions lists the assumptions; --report FILE.html shows both sources side by side"
+    return "--report FILE.html shows both sources side by side"
 
 
 def _numbers(tree: PortedTree) -> dict[str, Any]:
@@ -137,8 +137,9 @@ def _text(tree: PortedTree, output: Path | None, shown: Shown) -> str:
         stream.write("\n")
     noted = [(one.source.path, note) for one in tree.files.values() for note in one.notes]
     stream.writelines(f"{path}:{line}: note: {text}\n" for path, (line, text) in noted)
-    if shown.assumptions:
-        stream.write(f"{listed_assumptions(tree.coverage)}\n")
+    if tree.coverage.assumptions:
+        words = listed_assumptions if shown.assumptions else named_assumptions
+        stream.write(f"{words(tree.coverage)}\n")
     return printable(stream.getvalue() + _line(tree, output, shown) + "\n")
 
 

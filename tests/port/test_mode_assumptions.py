@@ -126,3 +126,29 @@ def test_the_summary_counts_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (tmp_path / "a.py").write_text(_FUNCTION)
     main(["port", str(tmp_path / "a.py"), "--check"])
     assert "1 assumption about types and callers out of view" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["analyze", "port"])
+def test_the_summary_names_what_it_takes_for_granted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    path = tmp_path / "loop.py"
+    path.write_text(_FUNCTION)
+    check = ["--check"] if command == "port" else []
+    main([command, str(path), *check])
+    short = capsys.readouterr().out
+    assert "`model` is in training mode here" in short and "loop.py:8" in short
+    main([command, str(path), *check, "--assumptions"])
+    assert "check: port those files too" in capsys.readouterr().out
+
+
+def test_rows_without_a_run_are_named_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "seeds.py"
+    path.write_text("import torch\ntorch.cuda.manual_seed_all(1)\ntorch.cuda.manual_seed_all(2)\n")
+    main(["port", str(path), "--check"])
+    named = [line for line in capsys.readouterr().out.splitlines() if "not measured" in line]
+    assert named == [
+        "  the row was not measured against torch, alone or in programs: torch.cuda.manual_seed_all"
+    ]
