@@ -135,7 +135,8 @@ def _tell_assumptions(analysis: Analysis, options: argparse.Namespace, *, in_tex
     """In short behind the text report; line by line on request, beside the other forms too."""
     from migrate.report.coverage_words import listed_assumptions, named_assumptions
 
-    if analysis.coverage is None or not (options.assumptions or in_text):
+    short = in_text and not options.quiet
+    if analysis.coverage is None or not (options.assumptions or short):
         return
     words = listed_assumptions if options.assumptions else named_assumptions
     told = words(analysis.coverage)
