@@ -67,6 +67,17 @@ _EXIT_CODES = (
 )
 
 
+# What a command finds where nobody said anything of the common options.
+_NOT_GIVEN = {
+    "quiet": False,
+    "verbose": False,
+    "color": "auto",
+    "config_file": None,
+    "no_config": False,
+    "debug": False,
+}
+
+
 def build_parser(chosen: str | None) -> tuple[Parser, Parser]:
     """The parser and that of the chosen command, whose module alone is imported."""
     parser = Parser(
@@ -96,7 +107,10 @@ def build_parser(chosen: str | None) -> tuple[Parser, Parser]:
 def _add_common(parser: Parser, default: object) -> None:
     """What every command takes, before its name and behind it."""
     common = parser.add_argument_group("common options")
-    if parser.option("--quiet") is None:
+    own_quiet = parser.option("--quiet")
+    if own_quiet is not None:
+        own_quiet.default = default  # `ms-migrate -q port` says it before the command's name
+    else:
         common.add_argument(
             "-q", "--quiet", action="store_true", default=default, help="print errors only"
         )
@@ -149,12 +163,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parse(words, chosen)
         options.program_arguments = program
         as_json = getattr(options, "format", "") == "json"
-        with ending_on_signals(), _colored(getattr(options, "color", "auto")):
+        with ending_on_signals(), _colored(options.color):
             began = time.monotonic()
             with _collection(chosen, alone=arguments is None):
                 code = int(options.run(options))
             sys.stdout.flush()
-            if getattr(options, "verbose", False):
+            if options.verbose:
                 seconds = time.monotonic() - began
                 print(f"ms-migrate: {chosen} took {seconds:.2f} s", file=sys.stderr)
             return code
@@ -202,7 +216,8 @@ def _parse(words: Sequence[str], chosen: str | None) -> argparse.Namespace:
             config.apply(table, path, chosen, command, COMMANDS)
             if "-v" in words or "--verbose" in words:
                 print(f"ms-migrate: configuration from {path}", file=sys.stderr)
-    options, unknown = parser.parse_known_args(list(words))
+    given = argparse.Namespace(**_NOT_GIVEN)
+    options, unknown = parser.parse_known_args(list(words), given)
     if unknown:
         command.refuse_unknown(unknown)
     return options

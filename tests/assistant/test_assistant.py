@@ -78,3 +78,10 @@ def test_the_skill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (tmp_path / "skills" / "pytorch-to-mindspore" / "SKILL.md").read_text() == text
     assert main(["skill", "--install", str(tmp_path / "skills")]) == 2
     assert main(["skill", "--install", str(tmp_path / "skills"), "--force", "-q"]) == 0
+
+
+def test_installing_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["skill", "--install", str(tmp_path)]) == 0
+    assert (
+        capsys.readouterr().err == f"ms-migrate: wrote {tmp_path}/pytorch-to-mindspore/SKILL.md\n"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
@@ -327,3 +328,25 @@ def test_start_up_is_quick() -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert int(done.stdout) < 20
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_common_options_are_heard_before_and_behind_the_command(command: str) -> None:
+    def read(*words: str) -> argparse.Namespace:
+        given = argparse.Namespace(**cli._NOT_GIVEN)
+        return cli.build_parser(command)[0].parse_known_args(words, given)[0]
+
+    needed = {
+        "parity": ["a.py:Net", "b.py:Net", "--input", "1"],
+        "capture": ["torch", "a.py:Net", "--input", "1", "-o", "step"],
+        "compare": ["a", "b"],
+        "weights": ["a", "b"],
+        "lookup": ["F.relu"],
+        "analyze": ["."],
+        "port": ["."],
+        "preflight": ["a.py:Net"],
+        "completion": ["bash"],
+    }.get(command, [])
+    assert read(command, *needed).quiet is False
+    assert read("-q", command, *needed).quiet is True
+    assert read(command, *needed, "-q").quiet is True
