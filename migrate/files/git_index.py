@@ -9,22 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import struct
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from migrate.files.plain import open_plain, read_plain
+from migrate.files.git_pack import packed_blob
+from migrate.files.git_settings import Settings, read_settings, read_text
+from migrate.files.plain import read_plain
 
-_OBJECT_FORMAT = re.compile(r"^\s*objectformat\s*=\s*sha256\s*$", re.IGNORECASE | re.MULTILINE)
 _ENTRY = struct.Struct(">10I")
-# With one of these, git writes the line ends of Windows where the object has those of Unix.
-_CONVERTS = re.compile(rb"^\s*(autocrlf\s*=\s*true|eol\s*=\s*crlf)\s*$|\beol=crlf\b", re.I | re.M)
-# An index of another place: `git checkout` would write there.
-_WORKTREE = re.compile(r"^\s*worktree\s*=\s*\"?(.*?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
 _LONGEST_INDEX = 500_000_000  # bytes
-_LONGEST_TEXT = 5_000_000
 _LONGEST_HEADER = 40  # bytes: "blob ", a size, a null
 _EXTENDED = 0x4000  # an entry flag: two more bytes of flags follow (from version 3 on)
 _MODE_TYPE, _REGULAR = 0o170000, 0o100000
@@ -40,9 +35,8 @@ class Repository:
 
     top: Path  # the working tree, resolved
     folder: Path  # its git directory
-    digest: str  # sha1 or sha256
+    settings: Settings = field(default_factory=Settings)
     entries: dict[bytes, bytes] = field(default_factory=dict)  # path in the tree -> object id
-    converts: bool = False  # the line ends of objects, when they are checked out
     _objects: list[Path] = field(default_factory=list)
 
     def restores(self, path: Path, content: bytes) -> bool:
@@ -54,8 +48,14 @@ class Repository:
         wanted = self.entries.get(os.fsencode(inside.as_posix()))
         if wanted is None:
             return False
+        if self.settings.identifies and b"$Id" in content:
+            return False
         same = wanted == self._identify(content)
-        if not same and self.converts and content.count(b"\r\n") == content.count(b"\n"):
+        if (
+            not same
+            and self.settings.converts_line_ends
+            and content.count(b"\r\n") == content.count(b"\n")
+        ):
             same = wanted == self._identify(content.replace(b"\r\n", b"\n"))
         return same and self._has(wanted, len(content))
 
@@ -79,7 +79,8 @@ class Repository:
             if self._is_whole(store / text[:2] / text[2:], name, size):
                 return True
             for index in sorted((store / "pack").glob("*.idx")):
-                if index.with_suffix(".pack").is_file() and _in_pack(index, name):
+                blob = packed_blob(index, name)
+                if blob is not None and self._identify(blob) == name:
                     return True
         return False
 
@@ -96,7 +97,9 @@ class Repository:
         return unpacker.eof and self._hashed(content) == name
 
     def _hashed(self, content: bytes) -> bytes:
-        return hashlib.new(self.digest, content, usedforsecurity=False).digest()
+        return hashlib.new(
+            "sha256" if self.settings.sha256 else "sha1", content, usedforsecurity=False
+        ).digest()
 
 
 def find_repository(path: Path) -> Repository | None:
@@ -108,7 +111,7 @@ def find_repository(path: Path) -> Repository | None:
             return _open(top, mark)
         if mark.is_file():  # a linked working tree or a submodule
             try:
-                text = _text(mark)
+                text = read_text(mark)
                 folder = (top / text.removeprefix("gitdir:").strip()).resolve()
             except (OSError, ValueError) as error:
                 raise UnreadableIndex(f"its .git cannot be read ({error})") from None
@@ -121,40 +124,21 @@ def _open(top: Path, folder: Path) -> Repository:
     common = folder
     try:
         if (folder / "commondir").is_file():
-            common = (folder / _text(folder / "commondir").strip()).resolve()
-        config = _text(common / "config")
-        named = _WORKTREE.search(config)
-        if named is not None and (common / named[1]).resolve() != top:
+            common = (folder / read_text(folder / "commondir").strip()).resolve()
+        settings = read_settings(top, folder, common)
+        if settings.elsewhere:
             raise UnreadableIndex("its index is that of another working tree")
-        digest = "sha256" if _OBJECT_FORMAT.search(config) else "sha1"
-        repository = Repository(top, folder, digest)
+        if settings.replaces:
+            raise UnreadableIndex("it replaces objects by others")
+        repository = Repository(top, folder, settings)
         repository._objects = _stores(common / "objects")
-        repository.converts = _converts_line_ends(top, common, config)
         index = folder / "index"
         if index.is_file():
-            width = 32 if digest == "sha256" else 20
+            width = 32 if settings.sha256 else 20
             repository.entries = parse_index(read_plain(index, _LONGEST_INDEX), width)
     except (OSError, ValueError, struct.error, IndexError) as error:
         raise UnreadableIndex(f"its index cannot be read ({error})") from None
     return repository
-
-
-def _text(path: Path) -> str:
-    return read_plain(path, _LONGEST_TEXT).decode("utf-8", errors="surrogateescape")
-
-
-def _converts_line_ends(top: Path, common: Path, config: str) -> bool:
-    """What the repository, its attributes and the user's own settings say of line ends."""
-    if _CONVERTS.search(config.encode("utf-8", errors="surrogateescape")):
-        return True
-    home = Path(os.path.expanduser("~"))
-    places = (
-        top / ".gitattributes",
-        common / "info" / "attributes",
-        home / ".gitconfig",
-        home / ".config/git/config",
-    )
-    return any(_CONVERTS.search(read_plain(p, _LONGEST_TEXT)) for p in places if p.is_file())
 
 
 def _stores(first: Path) -> list[Path]:
@@ -168,7 +152,7 @@ def _stores(first: Path) -> list[Path]:
         found.append(store)
         alternates = store / "info" / "alternates"
         if alternates.is_file():
-            lines = _text(alternates).splitlines()
+            lines = read_text(alternates).splitlines()
             pending += [(store / line).resolve() for line in lines if line and line[0] != "#"]
     return found
 
@@ -221,28 +205,3 @@ def _check_extensions(data: bytes, place: int, end: int) -> None:
         if not 65 <= name[0] <= 90:
             raise UnreadableIndex("its index is split or sparse")
         place += 8 + size
-
-
-def _in_pack(index: Path, name: bytes) -> bool:
-    """Look an object up in a pack's index (version 2) without reading all of it."""
-    try:
-        stream = open_plain(index)
-    except OSError:
-        return False
-    with stream as file:
-        head = file.read(8 + 1024)
-        if head[:8] != b"\xfftOc\x00\x00\x00\x02" or len(head) < 8 + 1024:
-            return False
-        fan = struct.unpack(">256I", head[8:])
-        low, high = fan[name[0] - 1] if name[0] else 0, fan[name[0]]
-        while low < high:
-            middle = (low + high) // 2
-            file.seek(8 + 1024 + middle * len(name))
-            found = file.read(len(name))
-            if found == name:
-                return True
-            if found < name:
-                low = middle + 1
-            else:
-                high = middle
-    return False

@@ -176,3 +176,79 @@ def test_odd_git_files(tmp_path: Path) -> None:
             find_repository(tmp_path)
     (tmp_path / ".git").write_bytes(b"no such thing")
     assert find_repository(tmp_path) is None
+
+
+@pytest.mark.parametrize("format", ["sha1", "sha256"])
+def test_objects_are_read_out_of_packs(tmp_path: Path, format: str) -> None:
+    """Also those that are stored as differences to others."""
+    git(tmp_path, "init", "-q", f"--object-format={format}")
+    path = tmp_path / "a.py"
+    lines = [f"value_{n} = {n * 7919}  # of {n}\n" for n in range(3000)]
+    for number in range(12):
+        lines[number * 200 : number * 200 + number] = [f"new = {number}\n"] * 3
+        path.write_text("".join(lines))
+        (tmp_path / f"b{number}.py").write_text("".join(lines[: 2500 + number]))
+        git(tmp_path, "add", ".")
+        git(tmp_path, "commit", "-qm", "more")
+    git(tmp_path, "gc", "-q", "--aggressive")
+    assert not list((tmp_path / ".git/objects").glob("??/*"))
+    assert all(restores(one) for one in tmp_path.glob("*.py"))
+    (pack,) = (tmp_path / ".git/objects/pack").glob("*.pack")
+    whole = pack.read_bytes()
+    pack.chmod(0o644)
+    for broken in (whole[:40], bytes(len(whole)), whole[: len(whole) // 3], b""):
+        pack.write_bytes(broken)
+        assert not all(restores(one) for one in tmp_path.glob("*.py"))
+    for place in range(12, len(whole), max(1, len(whole) // 150)):
+        flipped = bytes([whole[place] ^ 0xFF])
+        pack.write_bytes(whole[:place] + flipped + whole[place + 1 :])
+        for one in tmp_path.glob("*.py"):
+            restores(one)  # whatever stands there
+
+
+def test_settings_that_lead_the_checkout_elsewhere(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "a.py").write_bytes(b"x = 1\n")
+    git(here, "init", "-q")
+    git(here, "add", ".")
+    named = f"[core] worktree = {tmp_path}\n"
+    (tmp_path / "more").write_text(named)
+    plain = (here / ".git/config").read_text()
+    include = f"[include]\n\tpath = {tmp_path / 'more'}\n"
+    for name, text in (
+        ("config", plain + named),
+        ("config", f'{plain}[core]\n\tworktree = "{tmp_path}" ; there\n'),
+        ("config", plain + include),
+        ("config", plain + include.replace("[include]", '[includeIf "gitdir:/"]')),
+        ("config.worktree", named),
+    ):
+        (here / ".git" / name).write_text(text)
+        with pytest.raises(UnreadableIndex, match="another working tree"):
+            find_repository(here)
+        (here / ".git/config").write_text(plain)
+    (here / ".git/config.worktree").unlink()
+    assert restores(here / "a.py")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_object_that_stands_for_another_one(tmp_path: Path, packed: bool) -> None:
+    git(tmp_path, "init", "-q")
+    for name, text in (("a.py", "x = 1\n"), ("b.py", "x = 2\n")):
+        (tmp_path / name).write_text(text)
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "all")
+    git(tmp_path, "replace", "-f", "HEAD:a.py", "HEAD:b.py")
+    if packed:
+        git(tmp_path, "pack-refs", "--all")
+    with pytest.raises(UnreadableIndex, match="replaces"):
+        find_repository(tmp_path)
+
+
+def test_identifiers_that_git_would_fill_in(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.py").write_text("# $Id$\n")
+    git(tmp_path, "add", ".")
+    assert restores(tmp_path / "a.py")
+    (tmp_path / ".gitattributes").write_text("*.py text ident\n")
+    assert not restores(tmp_path / "a.py")
