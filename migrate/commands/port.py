@@ -20,7 +20,7 @@ from migrate.port.write_in_place import refuse_links, top_of, write_in_place
 from migrate.port.write_output import check_output, write_tree
 from migrate.printable import printable
 from migrate.progress import counted
-from migrate.project import Project, discover
+from migrate.project import Project, ReadProblem, discover
 from migrate.selection import Chooser, add_options, chooser, without_excluded
 from migrate.selection.choose import finish
 from migrate.table import Table
@@ -90,7 +90,11 @@ def _port(options: argparse.Namespace, chosen: Chooser) -> int:
         return 1 if tree.findings else 0
     found = translated(chosen.findings(in_order(tree.findings)), options.lang)
     code, remark = finish(options, chosen, int(bool(found)))
-    _write(tree, options)
+    try:
+        _write(tree, options)
+    except ReadProblem as problem:  # a source is not what it was
+        said = problem.finding
+        raise RequestError(said.message, where=said.where, next_step=said.next_step) from None
     _report(tree, found, options)
     from migrate.report.port import Shown, hint, summary
 

@@ -116,13 +116,16 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
 
-def create(path: Path, data: bytes, *, like: os.stat_result | None = None) -> None:
-    """Write a file that must not exist yet, inside a directory that is ours already."""
+def create(path: Path, data: bytes, *, like: Path | None = None) -> None:
+    """Write a file that must not exist yet, inside a directory that is ours already; with owner,
+    permissions and attributes of the one that it is to replace.
+    """
     with os.fdopen(os.open(path, _NEW_FILE, 0o666), "wb") as stream:
         stream.write(data)
         stream.flush()
         if like is not None:
-            copy_owner_and_mode(stream.fileno(), like)
+            copy_attributes(like, stream.fileno())
+            copy_owner_and_mode(stream.fileno(), os.lstat(like))
         os.fsync(stream.fileno())
 
 
@@ -152,13 +155,35 @@ def publish(staged: Path, path: Path) -> None:
     """Move a finished file from a staging directory to its place."""
     if is_stream(path):
         raise OSError(errno.EINVAL, "is a device or a pipe, which is not replaced", str(path))
-    file = os.open(staged, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+    sync_file(staged)
     os.replace(staged, path)
     sync_directory(path.parent)
+
+
+def sync_tree(top: Path) -> None:
+    """Make all files below a directory, and their names, survive a power cut."""
+    for folder, _, names in os.walk(top):
+        for name in names:
+            sync_file(Path(folder, name))
+        sync_directory(Path(folder))
+
+
+def sync_file(path: Path) -> None:
+    """A link or a pipe has no content that could be lost; an error of the disk is one."""
+    if stat.S_ISREG(os.lstat(path).st_mode):
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
+def copy_attributes(source: Path, file: int) -> None:
+    """Access lists and whatever else hangs on a file, where the system has and allows it."""
+    with suppress(OSError, AttributeError):
+        for name in os.listxattr(source, follow_symlinks=False):
+            with suppress(OSError):
+                os.setxattr(file, name, os.getxattr(source, name, follow_symlinks=False))
 
 
 def sync_directory(path: Path) -> None:

@@ -35,6 +35,7 @@ class Write:
 
     path: Path
     data: bytes
+    before: str = ""  # what it must have had so far, by its digest; anything if that is empty
 
 
 @dataclass(frozen=True)
@@ -156,10 +157,16 @@ def _stage(journal: Path, top: Path, number: str, write: Write) -> Entry:
     like = None
     before = ""
     if os.path.lexists(path):
-        like = os.lstat(path)
-        if not stat.S_ISREG(like.st_mode):
+        like = path
+        if not stat.S_ISREG(os.lstat(path).st_mode):
             raise RequestError("is not an ordinary file", where=str(write.path))
         before = _digest(path)
+        if write.before and write.before != before:
+            raise RequestError(
+                "was changed while it was ported, so nothing was written",
+                where=str(write.path),
+                next_step="run the command again",
+            )
         _keep(path, journal / "old" / number)
     atomic.create(journal / "new" / number, write.data, like=like)
     return Entry(inside.as_posix(), before, hashlib.sha256(write.data).hexdigest())

@@ -57,6 +57,7 @@ class PortedFile:
     plan: str = ""  # of its training steps
     reasons: dict[int, str] = field(default_factory=dict)  # of its changed lines, for a report
     notes: list[tuple[int, str]] = field(default_factory=list)  # line, what the summary says of it
+    digest: str = ""  # of the source as it was read
 
     @property
     def usages(self) -> int:
@@ -67,7 +68,8 @@ class PortedFile:
         return self.coverage.ported
 
     def encoded(self) -> bytes:
-        """The text as bytes, in the file's own encoding and line ends."""
+        """The text as bytes, in the file's own encoding and line ends; ReadProblem if it changed."""
+        self.source.refuse_changed(self.digest)
         return self.source.encode(self.text)
 
 
@@ -360,8 +362,7 @@ def _context(
 
 def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:
     """Every name the file binds by itself, so that nothing we import takes its place."""
-    names: set[str] = set()
-    names |= stored_names(nodes_of(tree, ast.Name))
+    names = set(stored_names(nodes_of(tree, ast.Name)))
     names |= {node.arg for node in nodes_of(tree, ast.arg)}
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
     names |= {node.name or "" for node in nodes_of(tree, *definitions)}
@@ -390,11 +391,10 @@ def _may_be_torch(alias: ast.alias) -> bool:
 
 def _imports_any(tree: ast.Module, packages: Collection[str]) -> bool:
     for node in nodes_of(tree, ast.Import, ast.ImportFrom):
-        names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [node.module or ""]
+        else:
+            names = [] if node.level else [node.module or ""]
         if any(name.partition(".")[0] in packages for name in names):
             return True
     return False

@@ -56,6 +56,12 @@ class Porter:
 
     def port(self, source: SourceFile, helper_import: str) -> PortedFile:
         """The ported file, or the finding that says why it was left as it is."""
+        digest = source.digest()  # before it is read: who edits it meanwhile must not lose that
+        ported = self._port(source, helper_import)
+        ported.digest = digest
+        return ported
+
+    def _port(self, source: SourceFile, helper_import: str) -> PortedFile:
         if self._options.npu:
             from migrate.port.npu import npu_file
 

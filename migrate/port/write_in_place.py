@@ -69,7 +69,7 @@ def planned_writes(tree: PortedTree, paths: list[Path]) -> list[Write]:
                 raise RequestError(
                     "lies outside of what is ported in place", where=str(ported.source.path)
                 )
-            writes.append(Write(place, ported.encoded()))
+            writes.append(Write(place, ported.encoded(), ported.digest))
     for target, text in tree.helpers.items():
         place = helper_place(target, originals).resolve() / target.name
         data = text.encode()

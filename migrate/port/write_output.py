@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from migrate.errors import RequestError
-from migrate.files.atomic import staging_directory
+from migrate.files.atomic import staging_directory, sync_directory, sync_tree
 from migrate.files.lock import sole_writer
 from migrate.port.tree import PortedTree
 
@@ -25,7 +25,9 @@ def write_tree(tree: PortedTree, output: Path, *, force: bool) -> None:
                 content = staging / "content"
                 content.mkdir()
                 _fill(tree, content)
+                sync_tree(content)
                 _move(content, place)
+            sync_directory(place.parent)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise RequestError(
@@ -116,7 +118,9 @@ def _fill(tree: PortedTree, folder: Path) -> None:
         if ported.changed:
             place.write_bytes(ported.encoded())
             shutil.copymode(ported.source.path, place)
-        elif ported.source.path.exists():
+            continue
+        ported.source.refuse_changed(ported.digest)
+        if ported.source.path.exists():
             shutil.copy2(ported.source.path, place)
     for target, text in tree.added.items():
         place = folder / target
@@ -139,3 +143,4 @@ def _move(staging: Path, output: Path) -> None:
         links = [name for name in directories if os.path.islink(os.path.join(folder, name))]
         for name in sorted([*names, *links]):
             os.replace(os.path.join(folder, name), place / name)
+        sync_directory(place)

@@ -7,14 +7,15 @@ from bisect import bisect_right
 from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from migrate.findings import Finding, in_order
+from migrate.findings import Finding, in_order, make_finding
 from migrate.project.namespaces import Place, places_of, plain_place
 from migrate.project.notebook import join_cells
 from migrate.project.scan import Scans
-from migrate.project.text import decode, encode_like, read_bytes
+from migrate.project.text import ReadProblem, decode, encode_like, read_bytes
 from migrate.project.walk import Walk
 
 if TYPE_CHECKING:
@@ -43,6 +44,19 @@ class SourceFile:
             return decode(data, self.path)
         text, self.cells = join_cells(data, self.path)
         return text
+
+    def digest(self) -> str:
+        """Of the bytes as they are now; nothing for a file that cannot be read."""
+        try:
+            return sha256(read_bytes(self.path), usedforsecurity=False).hexdigest()
+        except ReadProblem:
+            return ""
+
+    def refuse_changed(self, digest: str) -> None:
+        """Raise ReadProblem for a file that is not what it was when it was read."""
+        if digest and self.digest() != digest:
+            changed = "was changed while it was ported, so nothing was written"
+            raise ReadProblem(make_finding("MS201", self.path, changed, "run the command again"))
 
     def encode(self, text: str) -> bytes:
         """Other text for this file, in its encoding and with its line ends; raises UnicodeError."""

@@ -24,9 +24,10 @@ class Walk:
     def __init__(self, asked: Sequence[Path] = ()) -> None:
         self.files: list[Path] = []
         self.skipped: list[Finding] = []
+        self._asked = asked
         self._roots = [os.path.realpath(path) for path in asked]
         self._links: list[Path] = []
-        self._seen: set[tuple[int, int]] = set()
+        self._seen: set[tuple[int, int, str]] = set()
         self._directories: set[tuple[int, int]] = set()
 
     def take(self, path: Path) -> None:
@@ -42,9 +43,7 @@ class Walk:
             before = self._found()
             self._directory(path)
             if self._found() == before:
-                self.skipped.append(
-                    make_finding("MS102", path, "holds no Python source", f"looked for {_WANTED}")
-                )
+                self._empty(path)
         elif path.name.endswith(ENDINGS) or _has_python_shebang(path):
             self._file(path, status)
         else:
@@ -54,11 +53,19 @@ class Walk:
                 )
             )
 
+    def _empty(self, path: Path) -> None:
+        self.skipped.append(
+            make_finding("MS102", path, "holds no Python source", f"looked for {_WANTED}")
+        )
+
     def _found(self) -> tuple[int, ...]:
         return len(self.files), len(self.skipped), len(self._seen), len(self._links)
 
     def _file(self, path: Path, status: os.stat_result) -> None:
-        identity = status.st_dev, status.st_ino
+        # Two hard links are two files: in the output neither may be the unported one.
+        identity = status.st_dev, status.st_ino, ""
+        if status.st_nlink > 1:
+            identity = (*identity[:2], os.path.realpath(path))
         if identity in self._seen:
             return
         self._seen.add(identity)
@@ -112,6 +119,9 @@ class Walk:
                 # A link to itself, or one whose target is gone.
                 if link.name.endswith(ENDINGS):
                     self.skipped.append(_absent(link, error))
+        if not self.files and not self.skipped:  # there were links, and none led to a source
+            for path in self._asked:
+                self._empty(path)
 
     def _link(self, link: Path) -> None:
         real = os.path.realpath(link, strict=True)

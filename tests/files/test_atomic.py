@@ -89,6 +89,21 @@ def test_long_and_undecodable_names(tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == b"data"
 
 
+def test_a_tree_is_flushed_file_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pkg").mkdir()
+    for name in ("a.py", "pkg/b.py"):
+        (tmp_path / name).touch()
+    (tmp_path / "link.py").symlink_to("absent.py")
+    os.mkfifo(tmp_path / "pipe")
+    flushed = []
+    monkeypatch.setattr(
+        os, "fsync", lambda file: flushed.append(os.readlink(f"/proc/self/fd/{file}"))
+    )
+    atomic.sync_tree(tmp_path)
+    wanted = [tmp_path, tmp_path / "a.py", tmp_path / "pkg", tmp_path / "pkg/b.py"]
+    assert sorted(flushed) == list(map(str, wanted))
+
+
 # Locks ------------------------------------------------------------------------------------------
 
 

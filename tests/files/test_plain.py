@@ -63,3 +63,16 @@ def test_a_pipe_among_the_sources_and_helpers_is_not_waited_for(
     assert main(["port", str(tmp_path), "--diff"]) == 1
     shown = capsys.readouterr()
     assert "pipe.py" in shown.out + shown.err
+
+
+@pytest.mark.parametrize(
+    "words", [["analyze"], ["analyze", "--format", "json"], ["port", "--check"]]
+)
+def test_a_folder_of_links_to_no_source_is_said_to_hold_none(
+    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for goal in ("/etc/hosts", "round.txt", "absent"):
+        (tmp_path / f"{Path(goal).stem}.txt").symlink_to(goal)
+    assert main([words[0], str(tmp_path), *words[1:]]) == 2
+    shown = capsys.readouterr()
+    assert "holds no Python source" in shown.out + shown.err

@@ -14,6 +14,7 @@ import pytest
 from migrate.cli import main
 from migrate.files import in_place
 from migrate.files.lock import sole_writer
+from migrate.port import tree
 
 NET = "import torch\n\nx = torch.relu(torch.ones(2))\n"
 PLAIN = "print('no torch')\n"
@@ -186,6 +187,111 @@ def test_an_encoding_that_does_not_round_trip_is_left_alone(run: Run, src: Path)
     code, out, _ = run(src, "--in-place", "--force")
     assert code == 1 and "MS204" in out
     assert (src / "odd.py").read_text() == text and ported(src / "net.py")
+
+
+def editing(monkeypatch: pytest.MonkeyPatch, edit: Callable[[], object]) -> None:
+    """Something else changes the sources when they have been ported and are not written yet."""
+    plain = tree._port_all
+
+    def ported(*words: object) -> object:
+        result = plain(*words)
+        edit()
+        return result
+
+    monkeypatch.setattr(tree, "_port_all", ported)
+
+
+@pytest.mark.parametrize("words", [("--in-place", "--force"), ("--in-place", "--backup"), ("-o",)])
+@pytest.mark.parametrize("name", ["net.py", "plain.py"])
+@pytest.mark.parametrize("to", ["edited", "removed", "directory", "encoding"])
+def test_what_is_edited_meanwhile_is_not_lost(
+    run: Run, src: Path, words: tuple[str, ...], name: str, to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (src / "plain.py").write_text(PLAIN)
+    path, out = src / name, src.parent / "out"
+
+    def edit() -> None:
+        path.unlink()
+        if to == "edited":
+            path.write_text(f"{NET}# precious\n")
+        elif to == "encoding":
+            path.write_bytes(b"# coding: rot13\n\xff")
+        elif to == "directory":
+            path.mkdir()
+
+    editing(monkeypatch, edit)
+    code, _, err = run(src, *words, *([out] if words == ("-o",) else []))
+    if name == "plain.py" and words != ("-o",):
+        assert code == 0  # nothing of it is written
+    else:
+        assert code == 2 and f"{name}: was changed while it was ported" in err
+        assert not out.exists() and not ported(src / ("plain.py" if name == "net.py" else "net.py"))
+    if to == "edited":
+        assert path.read_text() == f"{NET}# precious\n"
+
+
+def test_an_edit_in_the_last_moment_is_not_lost(
+    run: Run, src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the files were compared already, and the first of them are staged."""
+    (src / "other.py").write_text(NET)
+    plain = in_place._keep
+
+    def keep(path: Path, place: Path) -> None:
+        plain(path, place)
+        (src / "other.py").write_text(f"{NET}# precious\n")
+
+    monkeypatch.setattr(in_place, "_keep", keep)
+    code, _, err = run(src, "--in-place", "--force")
+    assert code == 2 and "other.py: was changed while it was ported" in err
+    assert (src / "net.py").read_text() == NET and "precious" in (src / "other.py").read_text()
+    assert {path.name for path in src.iterdir()} == {"net.py", "other.py"}
+
+
+@pytest.mark.parametrize("words", [("--in-place", "--force"), ("-o",)])
+def test_two_names_for_one_file_are_two_files(
+    run: Run, src: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """Hard links, which some package managers and backups make."""
+    (src / "pkg").mkdir()
+    for name in ("twin.py", "pkg/third.py"):
+        os.link(src / "net.py", src / name)
+    os.link(src / "net.py", tmp_path / "outside.py")
+    out = tmp_path / "out" if words == ("-o",) else src
+    assert run(src, *words, *([out] if words == ("-o",) else []))[0] == 0
+    assert all(ported(out / name) for name in ("net.py", "twin.py", "pkg/third.py"))
+    assert (tmp_path / "outside.py").read_text() == NET
+
+
+def test_in_place_keeps_what_hangs_on_a_file(run: Run, src: Path) -> None:
+    try:
+        os.setxattr(src / "net.py", "user.note", b"mine")
+    except OSError:
+        pytest.fail("the tests need a file system with attributes")
+    assert run(src, "--in-place", "--force")[0] == 0
+    assert ported(src / "net.py") and os.getxattr(src / "net.py", "user.note") == b"mine"
+
+
+def test_an_output_is_on_the_disk_before_it_has_its_name(
+    run: Run, src: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    for name in ("fsync", "replace"):
+        plain = getattr(os, name)
+
+        def noted(*words: object, name: str = name, plain: Callable[..., object] = plain) -> object:
+            what = os.readlink(f"/proc/self/fd/{words[0]}") if name == "fsync" else str(words[1])
+            done.append(f"{name} {Path(what).name}")
+            return plain(*words)
+
+        monkeypatch.setattr(os, name, noted)
+    (src / "notes.txt").write_text("copied\n")
+    for words in ((), ("--force",)):
+        done.clear()
+        assert run(src, "-o", tmp_path / "out", *words)[0] == 0
+        first = next(number for number, line in enumerate(done) if line.startswith("replace"))
+        assert {"fsync net.py", "fsync notes.txt", "fsync content"} <= set(done[:first])
+        assert done[-1] == f"fsync {tmp_path.name}"
 
 
 # Links in the output ----------------------------------------------------------------------------
