@@ -68,7 +68,7 @@ class PortedFile:
         return self.coverage.ported
 
     def encoded(self) -> bytes:
-        """The text as bytes, in the file's own encoding and line ends; ReadProblem if it changed."""
+        """The text as bytes, in the encoding and with the line ends of the file as it was read."""
         self.source.refuse_changed(self.digest)
         return self.source.encode(self.text)
 
