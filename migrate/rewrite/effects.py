@@ -21,6 +21,10 @@ class Change:
     usage: Usage | None = None
 
 
+# A name and its value, or a statement that is written already.
+HoistedLine = tuple[str, cst.BaseExpression] | cst.BaseSmallStatement
+
+
 @dataclass(slots=True)
 class Effects:
     """Facts about new nodes, by node."""
@@ -37,8 +41,8 @@ class Effects:
     subscript_targets: set[cst.CSTNode] = field(default_factory=set)  # original, assigned to
     # Copies that stand for slices with a step -> the slice, which can be written to.
     gathered: dict[cst.CSTNode, cst.Subscript] = field(default_factory=dict)
-    # Names and values for lines in front of the statement in hand.
-    lines: list[tuple[str, cst.BaseExpression]] = field(default_factory=list)
+    # Lines in front of the statement in hand.
+    lines: list[HoistedLine] = field(default_factory=list)
     lines_after: list[str] = field(default_factory=list)  # and behind it
     in_line: bool = False  # inside a simple statement, which can have such lines
     _bare: dict[cst.CSTNode, cst.BaseExpression] = field(default_factory=dict)

@@ -12,6 +12,7 @@ import libcst as cst
 
 from migrate.resolve.values import INT, ListOf, TupleOf, options_of
 from migrate.rewrite.calls.call import MISSING, Call, Refusal, Slot
+from migrate.rewrite.calls.dtype_arguments import settle_dtypes
 from migrate.rewrite.calls.size_arguments import settle_sizes, with_constant_sizes
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.nodes import (
@@ -62,6 +63,7 @@ def write_call(call: Call, spelling: ImportPlanner, rules: Rules) -> cst.BaseExp
             if call.entry.kind == "class":
                 raise  # its instances must all be of one kind
     direct = bool(call.target or call.emit or call.overload.rules)
+    settle_dtypes(call, spelling)
     try:
         _apply_facts(call)
         for name in call.overload.rules:

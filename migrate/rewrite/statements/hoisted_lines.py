@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from migrate.pipeline import becomes, declare
-from migrate.rewrite.effects import Effects
+from migrate.rewrite.effects import Effects, HoistedLine
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.collapse_lines import on_one_line
 from migrate.syntax.nodes import expression
@@ -21,6 +21,7 @@ from migrate.syntax.nodes import expression
     after={
         "markers": "the first line takes the comments of the statement",
         "writes": "it asks for lines when it leaves a statement",
+        "nested_changes": "it asks for lines, too",
         "stateful_item_writes": "the lines go before all statements that one became",
     },
     examples=[
@@ -50,14 +51,18 @@ class HoistedLines(NodePass):
             updated = cst.FlattenSentinel([*now, *behind])
         if not self._effects.lines:
             return updated
-        lines = [
-            cst.SimpleStatementLine([cst.Assign([_target(name)], on_one_line(value))])
-            for name, value in self._effects.lines
-        ]
+        lines = [cst.SimpleStatementLine([_statement(line)]) for line in self._effects.lines]
         self._effects.lines = []
         first, *others = list(updated) if isinstance(updated, cst.FlattenSentinel) else [updated]
         lines[0] = lines[0].with_changes(leading_lines=first.leading_lines)
         return cst.FlattenSentinel([*lines, first.with_changes(leading_lines=[]), *others])
+
+
+def _statement(line: HoistedLine) -> cst.BaseSmallStatement:
+    if isinstance(line, cst.BaseSmallStatement):
+        return line
+    name, value = line
+    return cst.Assign([_target(name)], on_one_line(value))
 
 
 def _target(name: str) -> cst.AssignTarget:

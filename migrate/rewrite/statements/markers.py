@@ -29,7 +29,7 @@ Compound = TypeVar(
     phase="rewrite",
     unit="node",
     after={
-        "writes": "it flags changes in place that a statement loses",
+        "nested_changes": "it flags changes in place that a statement loses",
         "step_statements": "it empties statements, whose comments move",
         "input_blocks": "it empties statements, whose comments move",
     },

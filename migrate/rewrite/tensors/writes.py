@@ -11,7 +11,7 @@ import libcst as cst
 from migrate.pipeline import becomes, declare, flags
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve.values import PARAMETER, is_tensor
-from migrate.rewrite.calls.call_sites import CallSites, is_tensor_data
+from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.cells.buffers import replaced_parameter
 from migrate.rewrite.effects import Change, Effects
 from migrate.rewrite.names.library_names import LibraryNames
@@ -24,8 +24,8 @@ from migrate.rewrite.statements.statement_forms import (
 from migrate.rewrite.statements.suites import (
     assigns_itself,
 )
-from migrate.rewrite.tensors.aliases import is_read_beside, seen_by
 from migrate.rewrite.tensors.augmented_targets import changes_tensor, is_own_part, may_be_number
+from migrate.rewrite.tensors.changed_statements import ChangedStatements
 from migrate.rewrite.tensors.in_place import (
     THROUGH,
     keeps_dtype,
@@ -40,9 +40,7 @@ from migrate.rewrite.tensors.write_forms import (
     assigned,
     augmented,
     changed_in_place,
-    detached_in_place,
     operation,
-    without_gradient,
 )
 from migrate.syntax.nodes import atomic, expression, fill
 from migrate.syntax.text import code
@@ -76,6 +74,7 @@ class Writes(NodePass):
         self._effects = file.shared(Effects)
         self._names = file.shared(LibraryNames)
         self._scope = file.shared(MutationScope)
+        self._statements = file.shared(ChangedStatements)
         self._sites = file.shared(CallSites)
         self._settings: dict[cst.CSTNode, str] = {}  # `layer.eps = value` -> the row's form for it
         self._read_before: dict[ast.AST | None, set[ast.AST]] = {}  # reads of what changes later
@@ -110,52 +109,12 @@ class Writes(NodePass):
             return self._effects.assignments[bare]
         change = self._effects.in_place.pop(value, None)
         if change is not None:
-            return self._changed(change, value, updated)
+            return self._statements.written(change, value, updated)
         return updated if bare is value else updated.with_changes(value=bare)
-
-    def _changed(
-        self, change: Change, value: cst.BaseExpression, updated: cst.Expr
-    ) -> cst.BaseSmallStatement:
-        """A statement that changes a tensor in place."""
-        place, usage = change.place, change.usage
-        changed = self._effects.gathered.get(change.tensor, change.tensor)
-        value = self._scope.of_left_dtype(place, value)
-        if usage is not None and usage.api == "torch.Tensor.detach_" and self._is_leaf(place):
-            return self._frozen(changed, place)
-        if self._sites.is_parameter(place):
-            if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
-                return changed_in_place(changed, self._effects.bare(value), self.spelling)
-            return updated.with_changes(value=assigned(changed, value, self.spelling))
-        form = self._scope.form(place, usage)
-        if form.kind == "through":
-            return updated.with_changes(value=self._scope.set_value(changed, value))
-        if isinstance(changed, (cst.Name, cst.Subscript, cst.Attribute)):
-            return cst.Assign(targets=assign_targets(changed, form.names), value=value)
-        # The receiver is a value nobody else holds: changing it has no effect that anyone sees.
-        self.flag(
-            place,
-            Refusal(
-                "changes a temporary value in place",
-                "assign the result to the tensor that is meant",
-                "MS403",
-            ),
-            usage.api if usage else "",
-        )
-        return updated
-
-    def _is_leaf(self, place: ast.expr) -> bool:
-        return self._sites.is_parameter(place) and not is_tensor_data(place, self.context)
-
-    def _frozen(self, changed: cst.BaseExpression, place: ast.expr) -> cst.Assign:
-        """`p.detach_()` of a Parameter: its value stays, and it is trained no more."""
-        if isinstance(changed, cst.Name) and may_be_plain(place, self.function, self.context):
-            return detached_in_place(changed, self.spelling)
-        return without_gradient(changed)
 
     def leave_SimpleStatementLine(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
-        self._flag_lost_changes()
         self._flag_shared_parts(self.partner(original.body[0]) if original.body else None)
         return updated
 
@@ -168,18 +127,6 @@ class Writes(NodePass):
                 root = root.value
             if root is not target and is_tensor(self.context.type(root)):
                 self._scope.flag_aliases(target)
-
-    def _flag_lost_changes(self) -> None:
-        """`y = 1 + relu_(x)`: what no statement has rebound is lost to those who read it later."""
-        for change in self._effects.in_place.values():
-            place, usage = change.place, change.usage
-            held = isinstance(place, ast.Attribute) or seen_by(place, self.context)
-            beside = is_read_beside(place, self.context)
-            if held or beside or self._scope.is_read_later(place):
-                reason = f"changes {ast.unparse(place)} in place in the middle of an expression"
-                step = f"write {ast.unparse(place)} = ... on a line before"
-                self.flag(place, Refusal(reason, step, "MS403"), usage.api if usage else "")
-        self._effects.in_place.clear()
 
     def _to_member(
         self, original: cst.Assign, updated: cst.Assign, target: cst.Attribute
