@@ -48,6 +48,7 @@ class InputGradients:
     reads: dict[ast.AST | None, int] = field(
         default_factory=dict
     )  # `x.grad` -> which of the inputs
+    is_list: bool = False  # the one input is a list of tensors
     function_name: str = "outputs_of"
     gradients_name: str = ""
 
@@ -93,12 +94,14 @@ def input_names(value: ast.expr, context: Context) -> list[str]:
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     if len(names) < len(parts) or not names or len(set(names)) < len(names):
         raise not_in_reach()
-    if any(is_parameter(context.type(part)) or _is_list(context.type(part)) for part in parts):
+    if any(is_parameter(context.type(part)) for part in parts):
+        raise not_in_reach()
+    if len(parts) > 1 and any(holds_list(context.type(part)) for part in parts):
         raise not_in_reach()
     return names
 
 
-def _is_list(value: Value) -> bool:
+def holds_list(value: Value) -> bool:
     """`w = list(net.parameters())`: as many inputs as it has tensors."""
     return any(isinstance(option, ListOf) for option in options_of(value))
 

@@ -18,10 +18,13 @@ from migrate.plan.input_gradients import (
     GRAD,
     InputGradients,
     call_arguments,
+    holds_list,
     input_names,
     one_of,
     plan_gradients,
 )
+from migrate.plan.input_place import not_in_reach
+from migrate.plan.recorded import creates_graph
 from migrate.project import Project, ReadProblem
 from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import all_nodes, child_nodes, nodes_of
@@ -70,6 +73,11 @@ def _of_call(
     start = one_of(start) if start is not None else None
     plan = plan_gradients(call, statement, block, home, outputs, inputs, start, context)
     plan.create_graph = given.get("create_graph")
+    plan.is_list = isinstance(given["inputs"], ast.Name) and holds_list(
+        context.type(given["inputs"])
+    )
+    if plan.is_list and not creates_graph(call):
+        raise not_in_reach()  # a record of the operators has them
     return plan
 
 

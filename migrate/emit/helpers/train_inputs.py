@@ -24,6 +24,43 @@ def with_gradients(function, inputs, others=(), create_graph=False):
     return _in_mode(function, inputs, others, create_graph)
 
 
+def with_list_gradients(function, inputs, others=(), create_graph=False):
+    """function(inputs, *others), and the gradients for the tensors of the list `inputs`."""
+    if _is_compiling(_same_again):
+        return _differentiated_for_list(function, inputs, others, create_graph)
+    # Values of parameters, not the parameters: a graph would take those for its own.
+    values = tuple([value * 1 for value in inputs])
+    if create_graph:
+        return _compiled_gradients(function, values, others, _differentiated_for_list)
+
+    def of_items(*given):
+        return function(list(given[: len(values)]), *given[len(values) :])
+
+    return _in_mode(of_items, values, others, False)
+
+
+def _differentiated_for_list(function, inputs, others, create_graph):
+    """A graph differentiates for tensors: the list is one, with its parts behind each other."""
+    like = list(inputs)
+
+    def of_flat(flat, others):
+        return function(_parts(flat, like), *others)
+
+    flat = ops.cat([value.reshape(-1) for value in like])
+    outputs, gradient = mindspore.value_and_grad(of_flat, 0, None)(flat, tuple(others))
+    if not create_graph:
+        gradient = ops.stop_gradient(gradient)
+    return outputs, tuple(_parts(gradient, like))
+
+
+def _parts(flat, like):
+    found, start = [], 0
+    for value in like:
+        found.append(flat[start : start + value.size].reshape(value.shape))
+        start += value.size
+    return found
+
+
 @ops.constexpr(check=False)
 def _is_compiling(function):
     """The compiler has no value of Python's for a function."""
@@ -83,7 +120,7 @@ def _leaf(value):
     return value
 
 
-def _compiled_gradients(function, inputs, others):
+def _compiled_gradients(function, inputs, others, differentiated=_differentiated):
     """Compiled again only when something that counts as a constant there is another one."""
     places = [i for i, other in enumerate(others) if isinstance(other, Tensor)]
     constants = tuple(None if i in places else other for i, other in enumerate(others))
@@ -106,7 +143,7 @@ def _compiled_gradients(function, inputs, others):
                 used += 1
             else:
                 rest.append(constants[i])
-        return _differentiated(function, given[:count], tuple(rest), True)
+        return differentiated(function, given[:count], tuple(rest), True)
 
     compiled = mindspore.jit(whole)
     _compiled.append((around, compiled))

@@ -78,7 +78,7 @@ class LibraryCalls(NodePass):
         if partner in self._choices.getattr_tables:
             table = self._choices.getattr_tables[partner]
             try:
-                return self._names.chosen_by_name(table, updated.args[1].value)
+                return self._names.chosen_by_name(table, [a.value for a in updated.args[1:]])
             except Refusal as refusal:
                 self.flag(partner, refusal, table.owner.api)
                 space = expression(self.spelling.keep_torch(table.owner.api))

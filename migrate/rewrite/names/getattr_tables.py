@@ -1,5 +1,5 @@
-"""`getattr(nn, kind)` where a test around it, or the strings of the file, say what the name can be:
-a dictionary of those.
+"""`getattr(nn, kind)` where a test around it, or the strings of the program, say what the name can
+be: a dictionary of those.
 """
 
 from __future__ import annotations
@@ -7,9 +7,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from migrate.flow import FunctionFlow
 from migrate.pipeline.context import Context
+from migrate.project import ReadProblem, SourceFile, shared_tree
 from migrate.resolve import Usage
 from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
@@ -33,25 +35,29 @@ def find_getattr_tables(tree: ast.Module, context: Context) -> dict[ast.AST, Get
         owner = context.usage(call.args[0])
         if owner is None or owner.api not in ("torch.nn", "torch.nn.functional", "torch"):
             continue
-        names = _allowed(call, context) or _spelled(tree, owner.api, context)
+        names = _allowed(call, context) or _spelled(owner.api, context)
         rows = [context.table.get(f"{owner.api}.{name}") for name in names]
         if names and all(row is not None and row.main.portable for row in rows):
             found[call] = GetattrTable(owner, names)
     return found
 
 
-def _spelled(tree: ast.Module, owner: str, context: Context) -> tuple[str, ...]:
-    """The members that stand as strings in the file: `Net("relu")`, `choices=["GRU", "LSTM"]`.
+def _spelled(owner: str, context: Context) -> tuple[str, ...]:
+    """The members that stand as strings in the file: `Net("relu")`, `choices=["GRU", "LSTM"]`, or
+    for layers in the program: a registry's file is not the one with the names.
 
     Another name raises a KeyError where it is looked up.
     """
-    compared = {part for node in nodes_of(tree, ast.Compare) for part in all_nodes(node)}
-    texts = {
-        node.value
-        for node in nodes_of(tree, ast.Constant)
-        if isinstance(node.value, str) and node not in compared
-    }
-    rows = {text: context.table.get(f"{owner}.{text}") for text in texts if text.isidentifier()}
+    names = _members(texts_in(context.tree), owner, context)
+    if owner != "torch.nn" and names:
+        return names
+    if owner == "torch":
+        return ()
+    return _members(texts_of(tuple(context.modules.project.files)), owner, context)
+
+
+def _members(texts: frozenset[str], owner: str, context: Context) -> tuple[str, ...]:
+    rows = {text: context.table.get(f"{owner}.{text}") for text in texts}
     return tuple(
         sorted(
             name
@@ -61,12 +67,34 @@ def _spelled(tree: ast.Module, owner: str, context: Context) -> tuple[str, ...]:
     )
 
 
+def texts_in(tree: ast.Module) -> frozenset[str]:
+    """The strings of a file that could be names and are not only compared with."""
+    compared = {part for node in nodes_of(tree, ast.Compare) for part in all_nodes(node)}
+    return frozenset(
+        node.value
+        for node in nodes_of(tree, ast.Constant)
+        if isinstance(node.value, str) and node.value.isidentifier() and node not in compared
+    )
+
+
+@lru_cache(maxsize=4)
+def texts_of(files: tuple[SourceFile, ...]) -> frozenset[str]:
+    """Those of all files that can be read."""
+    found = set[str]()
+    for file in files:
+        try:
+            found |= texts_in(shared_tree(file))
+        except ReadProblem:
+            continue
+    return frozenset(found)
+
+
 def _is_getattr(node: ast.Call) -> bool:
     return (
         isinstance(node.func, ast.Name)
         and node.func.id == "getattr"
-        and len(node.args) == 2
-        and isinstance(node.args[1], (ast.Name, ast.Attribute))
+        and len(node.args) in (2, 3)
+        and isinstance(node.args[1], (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
     )
 
 

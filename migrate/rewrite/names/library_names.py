@@ -147,15 +147,18 @@ class LibraryNames(FileAccess):
                 return True  # `self.transforms.Compose`, where the attribute holds a module
         return isinstance(node, ast.Name) and isinstance(self.context.type(node), External)
 
-    def chosen_by_name(self, found: GetattrTable, key: cst.BaseExpression) -> cst.BaseExpression:
-        """`{"LSTM": helpers.LSTM, "GRU": helpers.GRU}[kind]`"""
+    def chosen_by_name(
+        self, found: GetattrTable, given: list[cst.BaseExpression]
+    ) -> cst.BaseExpression:
+        """`{"LSTM": helpers.LSTM, "GRU": helpers.GRU}[kind]`, with a default `.get(kind, None)`."""
         parts = []
         for name in found.names:
             entry = self.table.get(f"{found.owner.api}.{name}")
             assert entry is not None
             parts.append(f"{name!r}: {self.value(found.owner, entry)}")
         self.context.ported += 1
-        return expression(f"{{{', '.join(parts)}}}[{code(key)}]")
+        table, texts = f"{{{', '.join(parts)}}}", ", ".join(map(code, given))
+        return expression(f"{table}[{texts}]" if len(given) == 1 else f"{table}.get({texts})")
 
     def value(self, usage: Usage, entry: Entry) -> str:
         """A class or function that is called elsewhere, with torch's arguments."""

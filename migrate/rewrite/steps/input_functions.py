@@ -76,12 +76,14 @@ class InputFunctions(FileAccess):
         target = name
         if plan.kept:
             target = f"({', '.join([name, *plan.kept, *('_' for _ in counted)])})"
-        given = f"{plan.function_name}, ({_listed(plan.inputs)})"
+        listed = plan.inputs[0] if plan.is_list else f"({_listed(plan.inputs)})"
+        given = f"{plan.function_name}, {listed}"
         given += f", ({_listed(plan.others)})" if plan.others else ""
         again = self.again.get(plan)
         if again is not None and code(again) != "False":
             given += f", create_graph={code(again)}"
-        helper = self.spelling.name("helpers.with_gradients")
+        kind = "with_list_gradients" if plan.is_list else "with_gradients"
+        helper = self.spelling.name(f"helpers.{kind}")
         line = cst.parse_statement(f"{target}, {plan.gradients_name} = {helper}({given})")
         return [function, line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])]
 

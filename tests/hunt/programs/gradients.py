@@ -782,3 +782,31 @@ def run():
     w = z * 3
     torch.sum(w).backward()
     return y.detach(), x.grad, w.detach(), z.grad
+
+# %% [0] gradients of gradients for a list of fast weights
+def functional(x, w):
+    h = torch.relu(F.linear(x, w[0], w[1]))
+    return F.linear(h, w[2], w[3])
+
+
+def run():
+    net = fill(nn.Sequential(nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 1)))
+    meta = torch.optim.SGD(net.parameters(), lr=1e-2)
+    log = []
+    for it in range(3):
+        meta_loss = 0.0
+        for task in range(2):
+            xs, ys = data(4, 2, seed=10 * it + task), data(4, 1, seed=10 * it + task + 5)
+            xq, yq = data(4, 2, seed=10 * it + task + 100), data(4, 1, seed=10 * it + task + 105)
+            fast = list(net.parameters())
+            for k in range(2):
+                loss = F.mse_loss(functional(xs, fast), ys)
+                grad = torch.autograd.grad(loss, fast, create_graph=True)
+                fast = [w - 0.1 * g for w, g in zip(fast, grad)]
+            meta_loss = meta_loss + F.mse_loss(functional(xq, fast), yq)
+        meta_loss /= 2
+        meta.zero_grad()
+        meta_loss.backward()
+        meta.step()
+        log.append(meta_loss.item())
+    return log, net

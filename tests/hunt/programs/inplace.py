@@ -663,3 +663,12 @@ def run():
     y = x + 1
     pair = [y.clamp_(min=0.5), y]
     return pair[0], y * 1, F.relu(x, inplace=True) + x
+
+# %% [1] changes in the middle of expressions
+# in: 2,3 2,3
+def f(x, y):
+    root = (x * x + 1).clone()
+    z = torch.sqrt(root.add_(1)) + 1
+    w = y / root.mul_(2)
+    first, second = root[0], root.sub_(1)
+    return z, w, first, second, root

@@ -526,3 +526,57 @@ def run():
         opt.step()
         losses.append(loss.item())
     return losses, net
+
+# %% [1] a second moment that changes in the middle of an expression
+from adabelief import AdaBelief
+
+
+def run():
+    net = fill(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)))
+    decay = [p for n, p in net.named_parameters() if p.ndim > 1]
+    no_decay = [p for n, p in net.named_parameters() if p.ndim <= 1]
+    opt = AdaBelief([{"params": decay, "weight_decay": 0.1}, {"params": no_decay}], lr=0.02)
+    log = []
+    for i in range(5):
+        def closure():
+            opt.zero_grad()
+            loss = F.mse_loss(net(data(4, 4, seed=i)), data(4, 1, seed=i + 20))
+            loss.backward()
+            return loss
+        log.append(opt.step(closure).item())
+    return log, net
+# --- adabelief.py
+import math
+from torch.optim.optimizer import Optimizer
+
+
+class AdaBelief(Optimizer):
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0):
+        if not 0.0 <= lr:
+            raise ValueError("Invalid learning rate: {}".format(lr))
+        super(AdaBelief, self).__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))
+
+    def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            loss = closure()
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                grad = p.grad.data
+                state = self.state[p]
+                if len(state) == 0:
+                    state["step"] = 0
+                    state["exp_avg"] = torch.zeros_like(p.data)
+                    state["exp_avg_var"] = torch.zeros_like(p.data)
+                p.data.mul_(1.0 - group["lr"] * group["weight_decay"])
+                m, s = state["exp_avg"], state["exp_avg_var"]
+                state["step"] += 1
+                m.mul_(beta1).add_(grad, alpha=1 - beta1)
+                res = grad - m
+                s.mul_(beta2).addcmul_(res, res, value=1 - beta2)
+                denom = (s.add_(group["eps"]).sqrt() / math.sqrt(1 - beta2 ** state["step"])).add_(group["eps"])
+                p.data.addcdiv_(m, denom, value=-group["lr"] / (1 - beta1 ** state["step"]))
+        return loss

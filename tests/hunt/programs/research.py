@@ -521,3 +521,126 @@ def run():
     freqs = torch.outer(torch.arange(3).float(), 1.0 / (100 ** (torch.arange(0, 4, 2).float() / 4)))
     emb = freqs.repeat_interleave(2, -1)
     return x * emb.cos() + rot * emb.sin()
+
+# %% [16] dtypes by names of Python, and a mask of them
+class NTXent(nn.Module):
+    def __init__(self, temperature=0.5):
+        super().__init__()
+        self.temperature = temperature
+        self.criterion = nn.CrossEntropyLoss(reduction="sum")
+        self.similarity = nn.CosineSimilarity(dim=2)
+
+    def mask(self, n):
+        N = 2 * n
+        m = torch.ones((N, N), dtype=bool)
+        m = m.fill_diagonal_(0)
+        for i in range(n):
+            m[i, n + i] = 0
+            m[n + i, i] = 0
+        return m
+
+    def forward(self, z_i, z_j):
+        n = z_i.shape[0]
+        N = 2 * n
+        z = torch.cat((z_i, z_j), dim=0)
+        sim = self.similarity(z.unsqueeze(1), z.unsqueeze(0)) / self.temperature
+        pos = torch.cat((torch.diag(sim, n), torch.diag(sim, -n)), dim=0).reshape(N, 1)
+        neg = sim[self.mask(n)].reshape(N, -1)
+        labels = torch.zeros(N).long()
+        logits = torch.cat((pos, neg), dim=1)
+        return self.criterion(logits, labels) / N
+
+
+def run():
+    net = fill(nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 3)))
+    crit = NTXent()
+    opt = torch.optim.SGD(net.parameters(), lr=0.2)
+    sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, 6, eta_min=0, last_epoch=-1)
+    log = []
+    for e in range(4):
+        x = data(4, 5, seed=e)
+        opt.zero_grad()
+        loss = crit(net(x), net(x + 0.05 * data(4, 5, seed=60)))
+        loss.backward()
+        opt.step()
+        sched.step()
+        log.append((loss.item(), sched.get_last_lr()[0]))
+    return log, net
+
+# %% [0] layers by names that stand in another file
+from registry import MODELS, LOSSES, build_from_cfg
+import zoo_models  # noqa: F401
+
+CFG = dict(
+    model=dict(type="MLP", dims=[4, 8, 3], act="ReLU"),
+    loss=dict(type="Focal", gamma=2.0),
+    optimizer=dict(type="SGD", lr=0.1, momentum=0.9, nesterov=True),
+    scheduler=dict(type="StepLR", step_size=2, gamma=0.5),
+)
+
+
+def run():
+    model = fill(build_from_cfg(CFG["model"], MODELS))
+    criterion = build_from_cfg(CFG["loss"], LOSSES)
+    o = dict(CFG["optimizer"])
+    opt = getattr(torch.optim, o.pop("type"))(model.parameters(), **o)
+    s = dict(CFG["scheduler"])
+    sched = getattr(torch.optim.lr_scheduler, s.pop("type"))(opt, **s)
+    log = []
+    for i in range(5):
+        loss = criterion(model(data(6, 4, seed=i)), labels(6, 3, seed=i))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        sched.step()
+        log.append((loss.item(), opt.param_groups[0]["lr"]))
+    return log, model
+# --- registry.py
+class Registry:
+    def __init__(self, name):
+        self.name = name
+        self._d = {}
+
+    def register(self, cls=None):
+        def deco(c):
+            self._d[c.__name__] = c
+            return c
+        return deco(cls) if cls is not None else deco
+
+    def get(self, key):
+        return self._d[key]
+
+
+MODELS, LOSSES = Registry("models"), Registry("losses")
+
+
+def build_from_cfg(cfg, registry):
+    args = cfg.copy()
+    return registry.get(args.pop("type"))(**args)
+# --- zoo_models.py
+from registry import MODELS, LOSSES
+
+
+@MODELS.register()
+class MLP(nn.Module):
+    def __init__(self, dims, act):
+        super().__init__()
+        layers = []
+        for a, b in zip(dims[:-1], dims[1:]):
+            layers += [nn.Linear(a, b), getattr(nn, act)()]
+        self.net = nn.Sequential(*layers[:-1])
+
+    def forward(self, x):
+        return self.net(x)
+
+
+@LOSSES.register()
+class Focal(nn.Module):
+    def __init__(self, gamma):
+        super().__init__()
+        self.gamma = gamma
+
+    def forward(self, logits, y):
+        ce = F.cross_entropy(logits, y, reduction="none")
+        pt = torch.exp(-ce)
+        return ((1 - pt) ** self.gamma * ce).mean()
