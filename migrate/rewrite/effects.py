@@ -33,7 +33,7 @@ class Effects:
     removed: set[cst.CSTNode] = field(default_factory=set)  # stand for calls without effect
     # Calls that are written as assignments.
     assignments: dict[cst.CSTNode, cst.Assign] = field(default_factory=dict)
-    in_place: dict[cst.CSTNode, Change] = field(default_factory=dict)
+    in_place: dict[cst.BaseExpression, Change] = field(default_factory=dict)
     # Original nodes: `p.data = ...`, which becomes ops.assign, and `.data` before an in-place
     # change, where the tensor itself is meant.
     raw_targets: set[cst.CSTNode] = field(default_factory=set)
