@@ -11,6 +11,7 @@
     flow.calls   targets, callees, reachable: the call graph, over files
     flow.dtypes  of, changes: dtypes that the program states
     flow.gradient  carries, is_recorded, depends: where gradients flow
+    flow.grad_regions  cuts, stops, context: what runs where nothing is recorded
     flow.modes   at, sources: is a module in training mode here, and who decides it
     f.names      changes, mutates, writes: names that a statement changes, aliases included
     region       region_inputs, region_outputs, region_carried, may_move: runs of statements
@@ -32,6 +33,7 @@ from migrate.flow.effects import Effects
 from migrate.flow.events import Definition, Scope
 from migrate.flow.function import FunctionFlow
 from migrate.flow.given_views import GivenViews
+from migrate.flow.grad_regions import GradRegions
 from migrate.flow.gradient import Gradient
 from migrate.flow.symbols import Symbols
 from migrate.flow.training_mode import TrainingMode
@@ -93,6 +95,10 @@ class Flow:
     @cached_property
     def scalars(self) -> WideScalars:
         return WideScalars(self)
+
+    @cached_property
+    def grad_regions(self) -> GradRegions:
+        return GradRegions(self)
 
     @cached_property
     def gradient(self) -> Gradient:

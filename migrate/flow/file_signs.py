@@ -38,6 +38,8 @@ class Sign(Flag):
     SEEDS_NUMPY = auto()
     MAKES_COMPLEX = auto()
     NAMES_DOUBLES = auto()
+    SETS_GRAD_MODE = auto()
+    SWITCHES_GRAD_MODE = auto()  # by a call of its own, not for a block
 
 
 _SIGNS = "_signs"  # of a tree, where they are remembered
@@ -60,6 +62,8 @@ _NAMED = {
     ),
     **dict.fromkeys(("float64", "double", "DoubleTensor"), Sign.NAMES_DOUBLES),
     **dict.fromkeys(("OneCycleLR", "CyclicLR"), Sign.CYCLES_MOMENTUM),
+    **dict.fromkeys(("no_grad", "inference_mode"), Sign.SETS_GRAD_MODE),
+    "set_grad_enabled": Sign.SETS_GRAD_MODE | Sign.SWITCHES_GRAD_MODE,
 }
 _INFINITY = frozenset({"inf", "Inf", "infty", "Infinity", "NINF", "PINF"})
 _ATTRIBUTES = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrate.flow.gradient_reads import gradient_reads
-from migrate.resolve.values import External, ProjectFunction, options_of
+from migrate.resolve.values import External
 from migrate.syntax.ast_index import all_nodes, child_nodes
 
 if TYPE_CHECKING:
@@ -39,34 +39,6 @@ def is_decorated(function: ast.AST | None, flow: Flow) -> bool:
     return any(stops_gradient(decorator, flow) for decorator in decorators)
 
 
-def without_gradient(statement: ast.stmt, flow: Flow) -> bool:
-    """A no_grad block, or the result of a function that is decorated with it."""
-    if isinstance(statement, ast.With):
-        enabled = any(
-            isinstance(node, (ast.Attribute, ast.Name))
-            and (node.attr if isinstance(node, ast.Attribute) else node.id) == "enable_grad"
-            for node in all_nodes(statement)
-        )
-        return not enabled and any(
-            stops_gradient(item.context_expr, flow) for item in statement.items
-        )
-    value = getattr(statement, "value", None)
-    if not isinstance(value, ast.Call):
-        return False
-    return any(
-        isinstance(option, ProjectFunction) and _looks_decorated(option.node)
-        for option in options_of(flow.symbols.type(value.func))
-    )
-
-
-def _looks_decorated(function: ast.AST) -> bool:
-    """The function may be another file's, whose usages are not at hand: its text must do."""
-    return any(
-        ast.unparse(decorator).partition("(")[0].endswith(("no_grad", "inference_mode"))
-        for decorator in getattr(function, "decorator_list", ())
-    )
-
-
 _ENABLE = (
     "torch.enable_grad",
     "torch.autograd.enable_grad",
@@ -77,10 +49,9 @@ _SET = (
     "torch.autograd.set_grad_enabled",
     "torch.autograd.grad_mode.set_grad_enabled",
 )
-_STORING = ("append", "extend", "insert", "add", "update", "setdefault", "put", "appendleft")
 _DEEPEST = 8  # definitions that are followed
 _MADE_OF = (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Dict, ast.IfExp)
-_STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
+STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,63 +78,15 @@ def grad_mode(node: ast.expr, flow: Flow) -> str | None:
     return ast.unparse(flag)
 
 
-def find_cuts(body: list[ast.stmt], flow: Flow, function: ast.AST | None) -> list[Cut]:
-    """All statements of a function's own body that run where nothing is recorded."""
-    found: list[Cut] = []
-    decorators = getattr(function, "decorator_list", ())
-    modes = [mode for one in decorators if (mode := grad_mode(one, flow)) is not None]
-    _walk(body, modes[-1] if modes else "True", bool(modes), body, flow, found)
-    return found
-
-
-def _walk(
-    block: list[ast.stmt],
-    mode: str,
-    decorated: bool,
-    body: list[ast.stmt],
-    flow: Flow,
-    found: list[Cut],
-) -> str:
-    """Follow a block; the mode behind it, which a bare set_grad_enabled() may have changed."""
-    for statement in block:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        bare = statement.value if isinstance(statement, ast.Expr) else None
-        set_to = grad_mode(bare, flow) if isinstance(bare, ast.Call) else None
-        if set_to is not None:
-            mode, decorated = set_to, False
-        elif isinstance(statement, ast.With):
-            inner = _mode_inside(statement, mode, body, flow)
-            _walk(statement.body, inner, decorated and inner == mode, body, flow, found)
-        elif mode != "True" and isinstance(statement, _STATEMENTS) and _stores(statement):
-            found.append(Cut(statement, mode, decorated))
-        else:
-            for inner_block in _blocks(statement):
-                mode = _walk(inner_block, mode, decorated, body, flow, found)
-    return mode
-
-
-def _mode_inside(statement: ast.With, mode: str, body: list[ast.stmt], flow: Flow) -> str:
-    if any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in all_nodes(statement)):
-        return mode  # a training step runs where gradients are recorded
-    for item in statement.items:
-        said = grad_mode(item.context_expr, flow)
-        if said is None and isinstance(item.context_expr, (ast.Name, ast.IfExp)):
-            said = chosen_mode(item.context_expr, body, flow)
-        if said is not None:
-            mode = said
-    return mode
-
-
-def chosen_mode(node: ast.expr, body: list[ast.stmt], flow: Flow) -> str | None:
+def chosen_mode(node: ast.expr, body: Sequence[ast.stmt], flow: Flow) -> str | None:
     """`ctx = torch.no_grad() if frozen else nullcontext()`: recorded unless `frozen`."""
-    if isinstance(node, ast.Name):
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        named = ast.unparse(node)
         given = [
             n.value
             for s in body
             for n in all_nodes(s)
-            if isinstance(n, ast.Assign)
-            and any(isinstance(t, ast.Name) and t.id == node.id for t in n.targets)
+            if isinstance(n, ast.Assign) and named in map(ast.unparse, n.targets)
         ]
         return chosen_mode(given[0], body, flow) if len(given) == 1 else None
     if not isinstance(node, ast.IfExp):
@@ -181,7 +104,7 @@ def escaping(function: ast.AST, cuts: list[Cut], flow: Flow) -> list[Cut]:
     stored on an object. An evaluation that returns numbers has none.
     """
     names = flow.function(function).names
-    statements = [n for n in all_nodes(function) if isinstance(n, _STATEMENTS)]
+    statements = [n for n in all_nodes(function) if isinstance(n, STATEMENTS)]
     results = [s for s in statements if isinstance(s, ast.Return) or _yields(s)]
     wanted = {name for statement in results for name in gradient_reads(statement)}
     grown = -1
@@ -261,24 +184,3 @@ class _Plain:
         values = [d.value for d in around.defuse.reaching(node)] if around is not None else []
         values += [_handed_on(statement) for statement in self._changed.get(node.id, ())]
         return bool(values) and all(v is not None and self.holds(v, depth + 1) for v in values)
-
-
-def _stores(statement: ast.stmt) -> bool:
-    """It hands values on: binds, returns or puts them into a container."""
-    if not isinstance(statement, ast.Expr):
-        return getattr(statement, "value", None) is not None
-    value = statement.value
-    if isinstance(value, ast.Yield):
-        return value.value is not None
-    return (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Attribute)
-        and value.func.attr in _STORING
-    )
-
-
-def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
-    found = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
-    found += [handler.body for handler in getattr(statement, "handlers", ())]
-    found += [case.body for case in getattr(statement, "cases", ())]
-    return [block for block in found if block]

@@ -90,6 +90,16 @@ def reads_gradients(project: Project, except_in: SourceFile | None = None) -> bo
     return any(facts_of(file).signs & Sign.READS_GRADIENTS for file in files)
 
 
+def sets_grad_mode(project: Project) -> bool:
+    """Somewhere in these files gradients are switched off."""
+    return _any_has(project, Sign.SETS_GRAD_MODE)
+
+
+def switches_grad_mode(project: Project) -> bool:
+    """Somewhere in these files they are switched off until further notice."""
+    return _any_has(project, Sign.SWITCHES_GRAD_MODE)
+
+
 def calls_eval(project: Project) -> bool:
     """Somewhere in these files a module is set to evaluation mode."""
     return _any_has(project, Sign.CALLS_EVAL)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 
 from migrate.flow.blocks import statements_below
-from migrate.flow.grad_mode import without_gradient
 from migrate.flow.gradient_reads import gradient_reads, reads_with_gradient
 from migrate.flow.host_state import moved_on
 from migrate.flow.names import binds, reads
@@ -100,7 +99,7 @@ class Slicer:
         backward pass had dropped its graph, so that pass did not go through it.
         """
         carried = self.changes(statement) & flowing
-        if not carried or without_gradient(statement, self.context.flow):
+        if not carried or self.context.flow.grad_regions.stops(statement):
             return False
         return may_use_parameters(statement, self.context.flow)
 
@@ -131,7 +130,7 @@ class Slicer:
             uses = bool(reads(statement) & bound or self.changes(statement) & read)
             moves = moved_on(statement, self.context.flow)
             uses = uses or bool(moves & moved)
-            if not uses and not without_gradient(statement, self.context.flow):
+            if not uses and not self.context.flow.grad_regions.stops(statement):
                 uses = may_use_parameters(statement, self.context.flow)
             if uses:
                 found.add(index)

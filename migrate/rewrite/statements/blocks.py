@@ -64,7 +64,17 @@ class Blocks(NodePass):
         if items:
             items[-1] = items[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
             return node.with_changes(items=items)
-        return unwrapped(node)
+        return cst.FlattenSentinel([*self._bound(original), *unwrapped(node)])
+
+    def _bound(self, original: cst.With) -> list[cst.BaseStatement]:
+        """`with torch.no_grad() as context:`: such contexts bind None, which may be read."""
+        names = {
+            item.asname.name.value
+            for item in original.items
+            if item.asname is not None and isinstance(item.asname.name, cst.Name)
+        }
+        read = {n.id for n in nodes_of(self.context.tree, ast.Name) if is_read(n)}
+        return [cst.parse_statement(f"{name} = None") for name in sorted(names & read)]
 
     def leave_Try(self, original: cst.Try, updated: cst.Try) -> Any:
         return settled_try(original, updated, self.partner(original), self._is_needed)

@@ -9,7 +9,9 @@ from typing import Any
 import libcst as cst
 
 from migrate.flow.blocks import statements_below
-from migrate.flow.grad_mode import Cut, escaping, find_cuts, grad_mode
+from migrate.flow.grad_mode import Cut, escaping, grad_mode
+from migrate.flow.grad_regions import UNCLEAR
+from migrate.flow.project_flags import sets_grad_mode
 from migrate.pipeline import becomes, declare
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState
@@ -95,9 +97,11 @@ class GradientEnds(NodePass):
         if not isinstance(partner, ast.Attribute) or partner in self._in_place:
             return None
         usage = self.context.usage(partner)
-        if usage is None or usage.form != "value" or grad_mode(partner, self.context.flow) != "":
+        if usage is None or usage.form not in ("value", "base"):
             return None
-        self.context.ported += 1
+        if grad_mode(partner, self.context.flow) != "":
+            return None
+        self.context.ported += usage.form == "value"
         return expression(self._name)
 
     @property
@@ -121,20 +125,30 @@ class GradientEnds(NodePass):
     def _cuts(self) -> dict[ast.AST | None, Cut]:
         """Statement -> how its values are cut, in code that may be differentiated."""
         tree = self.context.tree
-        if self._steps.plans.tape or not any(
-            usage.api.rpartition(".")[2] in ("no_grad", "inference_mode", "set_grad_enabled")
-            for usage in self.context.usages.values()
-        ):
+        if self._steps.plans.tape or not sets_grad_mode(self.context.modules.project):
             return {}
         found: list[Cut] = []
         homes: list[ast.Module | Function] = [tree]
         homes += nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
         for home in homes:
             function = None if isinstance(home, ast.Module) else home
-            cuts = find_cuts(home.body, self.context.flow, function)
+            cuts = self.context.flow.grad_regions.cuts(home.body, function)
             if cuts:
                 found += self._differentiated(home, cuts)
-        return {cut.statement: cut for cut in found}
+        for cut in found:
+            if cut.unless == UNCLEAR:
+                self._report(cut)
+        return {cut.statement: cut for cut in found if cut.unless != UNCLEAR}
+
+    def _report(self, cut: Cut) -> None:
+        self.context.flag(
+            cut.statement,
+            "MS408",
+            "whether gradients are recorded here is decided inside of a function or class whose "
+            "test could not be followed",
+            "write `with torch.no_grad():` around this statement, or pass the flag to "
+            "torch.set_grad_enabled() here",
+        )
 
     def _differentiated(self, home: ast.Module | Function, cuts: list[Cut]) -> list[Cut]:
         """Of a function with training steps, what runs in them; of others, what may be called in

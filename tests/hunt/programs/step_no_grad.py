@@ -513,3 +513,181 @@ def run():
         else: log.append("skipped")
         if i: log.append(round(loss.item(), 3))
     return log, m
+
+# %% [2] a context manager of the program that yields under no_grad
+import contextlib
+
+@contextlib.contextmanager
+def frozen(net):
+    net.eval()
+    with torch.no_grad():
+        yield net
+    net.train()
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        with frozen(enc) as e:
+            h = torch.tanh(e(x))
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a context manager that takes the flag
+from contextlib import contextmanager
+
+@contextmanager
+def grads(on):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(on)
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(before)
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        with grads(i == 1):
+            h = torch.tanh(enc(x))
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a class with __enter__ that switches gradients off
+class Frozen:
+    def __init__(self, on=False):
+        self.on = on
+
+    def __enter__(self):
+        self.before = torch.is_grad_enabled()
+        torch.set_grad_enabled(self.on)
+        return self
+
+    def __exit__(self, *error):
+        torch.set_grad_enabled(self.before)
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        with Frozen():
+            h = torch.tanh(enc(x))
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a subclass of no_grad
+class Off(torch.no_grad):
+    pass
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        with Off():
+            h = torch.tanh(enc(x))
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] no_grad on an ExitStack
+import contextlib
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(torch.no_grad())
+            h = torch.tanh(enc(x))
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] no_grad entered and left by hand
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        context = torch.no_grad()
+        context.__enter__()
+        h = torch.tanh(enc(x))
+        context.__exit__(None, None, None)
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a function that switches gradients
+def switch(on):
+    torch.set_grad_enabled(on)
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        switch(False)
+        h = torch.tanh(enc(x))
+        switch(True)
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a function that gives the context
+import contextlib
+
+def maybe(off):
+    return torch.no_grad() if off else contextlib.nullcontext()
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        with maybe(i != 1):
+            h = torch.tanh(enc(x))
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a block without gradients whose context is named
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(3):
+        opt.zero_grad()
+        with torch.set_grad_enabled(i == 1) as state:
+            h = torch.tanh(enc(x))
+        assert state is None
+        loss = F.mse_loss(head(h), y) + h.mean()
+        loss.backward()
+        opt.step()
+    return enc, head
