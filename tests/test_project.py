@@ -196,14 +196,11 @@ def test_pipe_is_not_opened(tmp_path: Path) -> None:
 
 def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "secret.py")
-    plain = Path.read_bytes
 
-    def refuse(self: Path) -> bytes:  # root may read anything, so the system's answer is played
-        if self == path:
-            raise PermissionError(13, "Permission denied")
-        return plain(self)
+    def refuse(*arguments: object, **more: object) -> None:  # root may read anything
+        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr("migrate.project.text.open", refuse, raising=False)
     assert problem(path).startswith(f"{path}: cannot be read: permission denied")
 
 

@@ -148,18 +148,13 @@ class Project:
             return None
         if os.path.basename(root) in _INSTALLED and top not in self._roots.get(root, ()):
             return None
-        stem = f"{root}{os.sep}{module.replace('.', os.sep)}"
-        if not self.scans.may_hold(stem):
+        found = self.scans.module_file(root, module)
+        if not found:
             return None
-        for candidate in (f"{stem}{os.sep}__init__.py", f"{stem}.py"):
-            if os.path.isfile(candidate):
-                known = self._by_path.get(os.path.realpath(candidate))
-                if known:
-                    return known
-                return _describe(
-                    Path(candidate), plain_place(os.path.dirname(os.path.abspath(candidate)), {})
-                )
-        return None
+        known = self._by_path.get(os.path.realpath(found))
+        return known or _describe(
+            Path(found), plain_place(os.path.dirname(os.path.abspath(found)), {})
+        )
 
 
 def discover(paths: Sequence[Path]) -> Project:

@@ -86,22 +86,15 @@ def _imported(
         top = module.partition(".")[0]
         for base in roots:
             if top in scans.members(base):
-                yield from _target(base, module, scans)
+                if found := scans.module_file(base, module):
+                    named = os.path.basename(found) == "__init__.py"
+                    yield found, Place(base, module if named else module.rpartition(".")[0])
                 own = os.path.join(base, top)
-                if not is_script and (folder == own or folder.startswith(own + os.sep)):
-                    inside = os.path.relpath(folder, base).split(os.sep)
-                    yield path, Place(base, ".".join(inside))  # it names its own folder
+                if not is_script and f"{folder}{os.sep}".startswith(own + os.sep):
+                    inside = folder.removeprefix(base).strip(os.sep)
+                    # It names its own folder.
+                    yield path, Place(base, inside.replace(os.sep, "."))
                 break
-
-
-def _target(base: str, module: str, scans: Scans) -> Iterator[tuple[str, Place]]:
-    stem = os.path.join(base, *module.split("."))
-    if not scans.may_hold(stem):
-        return
-    if os.path.isfile(f"{stem}.py"):
-        yield f"{stem}.py", Place(base, module.rpartition(".")[0])
-    elif os.path.isfile(initial := os.path.join(stem, "__init__.py")):
-        yield initial, Place(base, module)
 
 
 def _enclosing(directory: str, dots: int) -> Place | None:

@@ -45,6 +45,7 @@ class Scans:
         self._files: dict[str, Scan] = {}
         self._words: dict[Path, array[int] | None] = {}
         self._folders: dict[str, frozenset[str]] = {}
+        self._modules: dict[tuple[str, str], str] = {}
 
     def of(self, path: str) -> Scan:
         found = self._files.get(path)
@@ -67,6 +68,22 @@ class Scans:
         """Whether there may be a module at a path without its ending; folders are listed once."""
         folder, name = os.path.split(stem)
         return name in self.members(folder)
+
+    def module_file(self, base: str, module: str) -> str:
+        """The file of a module below a directory, as Python looks for it; "" if there is none."""
+        key = base, module
+        found = self._modules.get(key)
+        if found is None:
+            found = self._modules[key] = self._module_file(base, module)
+        return found
+
+    def _module_file(self, base: str, module: str) -> str:
+        stem = os.path.join(base, module.replace(".", os.sep))
+        if self.may_hold(stem):
+            for candidate in (f"{stem}{os.sep}__init__.py", f"{stem}.py"):
+                if os.path.isfile(candidate):
+                    return candidate
+        return ""
 
     def members(self, folder: str) -> frozenset[str]:
         """What can be imported from a folder, by name."""
@@ -120,6 +137,8 @@ def _quotes_torch(data: bytes, mentions: bool) -> bool:
 
 def _is_quoted(data: bytes) -> bool:
     """`"torch"`, `'torchvision.models'`"""
+    if b'"torch' not in data and b"'torch" not in data:
+        return False
     return any(
         data[match.start() - 1 : match.start()] in (b'"', b"'")
         for match in _TO_A_QUOTE.finditer(data)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import stat
 import tokenize
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from migrate.findings import Finding, make_finding
 
 # Nobody writes 20 MB of Python by hand; tables and bundles that large only cost time and memory.
 MAXIMUM_BYTES = 20_000_000
+# "coding" in one of the first two lines.
+_CODING = re.compile(rb"(?:[^\n]*\n)?[^\n]*coding")
 
 
 class ReadProblem(Exception):
@@ -24,7 +29,7 @@ class ReadProblem(Exception):
 def read_bytes(path: Path) -> bytes:
     """The file's bytes, if it is an ordinary file of a sane size."""
     try:
-        status = path.stat()
+        status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
             # Opening a pipe or a device could wait for ever.
             raise ReadProblem(
@@ -40,7 +45,8 @@ def read_bytes(path: Path) -> bytes:
                     "generated data belongs outside the source tree",
                 )
             )
-        return path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            return file.readall()
     except OSError as error:
         raise ReadProblem(refusal(path, error)) from None
 
@@ -60,7 +66,7 @@ def decode(data: bytes, path: Path) -> str:
             )
         )
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding = declared_encoding(data)
         text = data.decode(encoding)
     except SyntaxError as error:
         # An unknown encoding, or bytes that are not UTF-8 in the first two lines.
@@ -77,6 +83,15 @@ def decode(data: bytes, path: Path) -> str:
         reason = f"{encoding} is not an encoding of text"
         raise ReadProblem(make_finding("MS204", path, reason, _DECLARE, line=1)) from None
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def declared_encoding(data: bytes) -> str:
+    """What the bytes say of their encoding; most have neither a byte order mark nor a comment that
+    speaks of coding at the top, and are UTF-8 without a tokenizer's help.
+    """
+    if data.startswith(BOM_UTF8) or _CODING.match(data):
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    return "utf-8"
 
 
 def encode_like(original: bytes, text: str) -> bytes:

@@ -181,6 +181,8 @@ class Expressions(UnknownMembers):
         item: Value = UNKNOWN
         for element in node.elts:
             value = self.evaluate(element)
+            if value.__class__ is Known and type_of_constant(value) is item:  # type: ignore[arg-type]
+                continue  # of a thousand names in a list all but the first say nothing new
             if isinstance(element, ast.Starred):
                 value = item_of(value)
             item = join(item, type_of_constant(value) if isinstance(value, Known) else value)

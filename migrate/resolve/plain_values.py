@@ -5,6 +5,7 @@ them are joined.
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -199,7 +200,10 @@ def join(left: Value, right: Value) -> Value:
         return UNKNOWN if left is FOREIGN and right is not FOREIGN else left
     if left is UNKNOWN or left is FOREIGN:
         return right
-    if left.__class__ is not Union and right.__class__ is not Union and same(left, right):
+    if left.__class__ is Union:
+        if right in left.options:
+            return left
+    elif right.__class__ is not Union and same(left, right):
         return left
     options = list(options_of(left))
     for value in options_of(right):
@@ -214,7 +218,7 @@ def join(left: Value, right: Value) -> Value:
 def _without_constants(options: list[Value]) -> list[Value]:
     """Of two different constants, their types only."""
     constants = [
-        option for option in options if isinstance(option, Known) and option.value is not None
+        option for option in options if option.__class__ is Known and option.value is not None
     ]
     if len(constants) < 2:
         return options
@@ -240,7 +244,12 @@ def without_none(value: Value) -> Value:
 
 
 def type_of_constant(value: Known) -> Value:
-    return value if value.value is None else instance(f"builtins.{type(value.value).__name__}")
+    return NONE if value.value is None else _of_builtin(value.value.__class__)
+
+
+@cache
+def _of_builtin(kind: type) -> Instance:
+    return instance(f"builtins.{kind.__name__}")
 
 
 def is_packed(value: Value) -> bool:

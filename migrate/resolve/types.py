@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from migrate.resolve.hierarchy import instances_of, is_module
 from migrate.resolve.numpy_results import ENTRY, is_numpy
@@ -123,6 +123,7 @@ def as_instance(value: Value) -> Value:
 _TENSOR_CLASS = re.compile(r"torch\.(cuda\.)?\w*Tensor|torch\.autograd\.(variable\.)?Variable")
 
 
+@cache
 def named_instance(name: str) -> Value:
     """An object of a library class; builtins and the common torch types get their own values."""
     if name in ("torch.Size",):
