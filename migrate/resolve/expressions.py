@@ -181,7 +181,7 @@ class Expressions(UnknownMembers):
         item: Value = UNKNOWN
         for element in node.elts:
             value = self.evaluate(element)
-            if value.__class__ is Known and type_of_constant(value) is item:  # type: ignore[arg-type]
+            if value.__class__ is Known and type_of_constant(value) is item:
                 continue  # of a thousand names in a list all but the first say nothing new
             if isinstance(element, ast.Starred):
                 value = item_of(value)

@@ -106,14 +106,7 @@ class BatchReader:
     def moved(self, target: ast.expr, value: ast.expr, frame: Frame) -> bool:
         """`x = x.to(device)`, `x, y = batch`: names for the parts of a batch."""
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            if len(target.elts) == len(value.elts):
-                pairs = list(zip(target.elts, value.elts, strict=True))
-                found = [self.kind_of(v, frame) for _, v in pairs]
-                if all(found):
-                    for (one, _), kind in zip(pairs, found, strict=True):
-                        self._name(one, kind, frame)
-                    return True
-            return False
+            return self._moved_together(target.elts, value.elts, frame)
         kind = self.kind_of(value, frame)
         if kind == "batch" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
             self._name(target.elts[0], "data", frame)
@@ -123,6 +116,31 @@ class BatchReader:
             self._name(target, kind, frame)
             return True
         return False
+
+    def _moved_together(
+        self, targets: list[ast.expr], values: list[ast.expr], frame: Frame
+    ) -> bool:
+        """`x, y = x.to(device), y.to(device)`"""
+        found = [self.kind_of(value, frame) for value in values]
+        if len(targets) != len(values) or not all(found):
+            return False
+        for target, kind in zip(targets, found, strict=True):
+            self._name(target, kind, frame)
+        return True
+
+    def names_part(self, target: ast.expr, value: ast.expr, frame: Frame) -> bool:
+        """`x = x.to(device)`, `output = model(x)`."""
+        if self.moved(target, value, frame):
+            return True
+        network = self.network_of(value, frame)
+        if network is None or not isinstance(target, ast.Name):
+            return False
+        self.take_network(network, value)
+        self.kind[frame, target.id] = "output"
+        return True
+
+    def take_network(self, network: Place, node: ast.expr) -> None:
+        raise NotImplementedError
 
     def _name(self, target: ast.expr, kind: str, frame: Frame) -> None:
         for name in bound_in(target):
@@ -191,12 +209,7 @@ class StepReader(BatchReader):
         return False
 
     def _computes(self, target: ast.expr, value: ast.expr, frame: Frame) -> bool:
-        if self.moved(target, value, frame):
-            return True
-        network = self.network_of(value, frame)
-        if network is not None and isinstance(target, ast.Name):
-            self._take_network(network, value)
-            self.kind[frame, target.id] = "output"
+        if self.names_part(target, value, frame):
             return True
         if not isinstance(value, ast.Call) or not isinstance(target, ast.Name):
             return False
@@ -206,7 +219,7 @@ class StepReader(BatchReader):
         self.step.order.append("loss")
         return True
 
-    def _take_network(self, network: Place, node: ast.expr) -> None:
+    def take_network(self, network: Place, node: ast.expr) -> None:
         if self.step.network is not None:
             raise Stays("the step has two forward passes", node)
         self.step.network = network
@@ -224,7 +237,7 @@ class StepReader(BatchReader):
         if self.kind_of(call.args[1], frame) != "label":
             return False
         if network is not None:
-            self._take_network(network, call)
+            self.take_network(network, call)
         if self.step.loss is not None:
             raise Stays("the step has two losses", call)
         self.step.loss = (call if layer else call.func), frame
@@ -249,14 +262,10 @@ class StepReader(BatchReader):
         return bool(name == "train" and self._kinds.is_module(receiver, frame))
 
     def _is_backward(self, receiver: ast.expr, call: ast.Call, frame: Frame) -> bool:
-        if (
-            isinstance(receiver, ast.Call)
-            and isinstance(receiver.func, ast.Attribute)
-            and receiver.func.attr == "scale"
-            and len(receiver.args) == 1
-        ):
-            self.step.scaler = receiver.func.value, frame
-            receiver = receiver.args[0]
+        scaled = _scaled(receiver)
+        if scaled is not None:
+            scaler, receiver = scaled
+            self.step.scaler = scaler, frame
         if self.kind_of(receiver, frame) != "loss":
             raise Stays(f"`{ast.unparse(receiver)}` is not the loss of one batch", call)
         self._once("backward", call)
@@ -264,11 +273,7 @@ class StepReader(BatchReader):
 
     def _steps(self, receiver: ast.expr, call: ast.Call, frame: Frame) -> bool:
         if self._kinds.is_scheduler(receiver, frame):
-            if call.args or call.keywords or self.step.scheduler is not None:
-                raise Stays("the schedule is stepped in another way than once a batch", call)
-            if "step" not in self.step.order:
-                raise Stays("the schedule is stepped in front of the optimizer", call)
-            self.step.scheduler = receiver, frame
+            self._schedule(receiver, call, frame)
             return True
         if self._kinds.is_scaler(receiver, frame) and len(call.args) == 1:
             receiver = call.args[0]
@@ -279,6 +284,13 @@ class StepReader(BatchReader):
         self._once("step", call)
         self.step.optimizer = receiver, frame
         return True
+
+    def _schedule(self, receiver: ast.expr, call: ast.Call, frame: Frame) -> None:
+        if call.args or call.keywords or self.step.scheduler is not None:
+            raise Stays("the schedule is stepped in another way than once a batch", call)
+        if "step" not in self.step.order:
+            raise Stays("the schedule is stepped in front of the optimizer", call)
+        self.step.scheduler = receiver, frame
 
     def _once(self, what: str, node: ast.AST) -> None:
         if what in self.step.order:
@@ -292,6 +304,13 @@ class StepReader(BatchReader):
                 names = [n for n in ast.walk(node.left) if isinstance(n, ast.Name)]
                 if any(self.kind.get((frame, name.id)) == "index" for name in names):
                     self.step.every = node.right
+
+
+def _scaled(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """`scaler` and `loss` of `scaler.scale(loss)`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    return (node.func.value, node.args[0]) if node.func.attr == "scale" and node.args else None
 
 
 def _wraps(call: ast.Call) -> str:

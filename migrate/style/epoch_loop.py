@@ -15,6 +15,7 @@ from migrate.style.display import Display
 from migrate.style.evaluation import Evaluation, EvaluationReader
 from migrate.style.frames import Frame, Item, Scope, Stays, items_of, without_moves
 from migrate.syntax.access import is_read
+from migrate.syntax.ast_index import nodes_of
 
 _SAVE = "torch.save"
 
@@ -42,7 +43,7 @@ class EpochLoop:
 def training_loops(context: Context) -> Iterator[tuple[Scope, ast.For]]:
     """The outermost loops of the file that train, over the functions that they call."""
     scopes: list[Scope] = [context.tree]
-    scopes += [n for n in ast.walk(context.tree) if isinstance(n, ast.FunctionDef)]
+    scopes += nodes_of(context.tree, ast.FunctionDef)
     found: list[tuple[Scope, ast.For]] = []
     taken: set[ast.AST] = set()
     for scope in scopes:
@@ -97,17 +98,7 @@ class LoopReader:
         self._functions: set[ast.AST] = set()
 
     def read(self) -> EpochLoop:
-        single = _has_backward(self._loop.body)
-        if single:
-            if self._is_called_elsewhere():
-                raise Stays(
-                    "the epochs are not counted in this file, where the function that trains is",
-                    self._loop,
-                )
-            epochs = "1"
-            body: list[ast.stmt] = [self._loop]
-        else:
-            epochs, body = self._epochs(), self._loop.body
+        epochs, body = self._header()
         for item in items_of(body, self._root):
             self._item(item)
         if self._step is None:
@@ -118,6 +109,19 @@ class LoopReader:
         result.saves, result.functions = self._saves, self._functions
         return result
 
+    def _header(self) -> tuple[str, list[ast.stmt]]:
+        """How many epochs there are, and the statements of one; a loop over batches alone is one
+        epoch.
+        """
+        if not _has_backward(self._loop.body):
+            return self._epochs(), self._loop.body
+        if self._is_called_elsewhere():
+            raise Stays(
+                "the epochs are not counted in this file, where the function that trains is",
+                self._loop,
+            )
+        return "1", [self._loop]
+
     def _is_called_elsewhere(self) -> bool:
         """A function with a loop over batches that this file does not call."""
         scope = self._root.scope
@@ -127,29 +131,20 @@ class LoopReader:
 
     def _epochs(self) -> str:
         """`range(epochs)`, `range(1, epochs + 1)`, `trange(epochs)`."""
-        source = self._loop.iter
         if self._loop.orelse:
             raise Stays("the loop over epochs has an else", self._loop)
-        if isinstance(source, ast.Call) and ast.unparse(source.func).endswith("tqdm"):
-            source = source.args[0] if source.args else source
-        name = ast.unparse(source.func) if isinstance(source, ast.Call) else ""
-        if not isinstance(source, ast.Call) or name not in ("range", "trange", "tqdm.trange"):
+        counted = _counted_by(self._loop.iter)
+        if counted is None:
             raise Stays("how many epochs there are is not known before the loop", self._loop)
-        texts = [ast.unparse(argument) for argument in source.args]
+        texts = [ast.unparse(argument) for argument in counted.args]
         if len(texts) == 1 or (len(texts) == 2 and texts[0] == "0"):
             return texts[-1]
         if len(texts) != 2:
             raise Stays("the loop over epochs has a stride", self._loop)
-        last = source.args[1]
-        if (
-            isinstance(last, ast.BinOp)
-            and isinstance(last.op, ast.Add)
-            and ast.unparse(last.right) == texts[0]
-        ):
-            return ast.unparse(last.left)
-        if all(text.isdigit() for text in texts):
-            return str(int(texts[1]) - int(texts[0]))
-        raise Stays("training starts at an epoch that is only known at run time", self._loop)
+        number = _between(counted.args[0], counted.args[1])
+        if not number:
+            raise Stays("training starts at an epoch that is only known at run time", self._loop)
+        return number
 
     # The statements of an epoch -----------------------------------------------------------------
 
@@ -217,48 +212,52 @@ class LoopReader:
             self._modes.append("eval" if off else "train")
             return True
         if name == "step" and self._kinds.is_scheduler(receiver, frame):
-            if call.args or call.keywords:
-                raise Stays("the schedule follows a value that is measured", statement)
-            if self._scheduler is not None or self._step is None:
-                raise Stays("the schedule is not stepped once, after the batches", statement)
-            self._scheduler = receiver, frame
+            self._schedule(call, frame, statement)
             return True
         if name == "set_epoch":
             raise Stays("the program trains in several processes", statement)
         return False
+
+    def _schedule(self, call: ast.Call, frame: Frame, statement: ast.stmt) -> None:
+        """`scheduler.step()` behind the loop over batches."""
+        assert isinstance(call.func, ast.Attribute)
+        if call.args or call.keywords:
+            raise Stays("the schedule follows a value that is measured", statement)
+        if self._scheduler is not None or self._step is None:
+            raise Stays("the schedule is not stepped once, after the batches", statement)
+        self._scheduler = call.func.value, frame
 
     def _save(
         self, statement: ast.stmt, call: ast.Call, frame: Frame, every: ast.expr | None
     ) -> bool:
         """`torch.save(model.state_dict(), path)`."""
         what = call.args[0] if call.args else None
-        if (
-            not isinstance(what, ast.Call)
-            or not isinstance(what.func, ast.Attribute)
-            or what.func.attr != "state_dict"
-            or not self._kinds.is_module(what.func.value, frame)
-        ):
+        if not self._is_state(what, frame):
             raise Stays("a checkpoint holds more than the network's weights", statement)
         self._saves.append((statement, frame, every))
         return True
 
+    def _is_state(self, node: ast.expr | None, frame: Frame) -> bool:
+        """`model.state_dict()`"""
+        return (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "state_dict"
+            and self._kinds.is_module(node.func.value, frame)
+        )
+
     def _saved_at(self, statement: ast.If, frame: Frame) -> bool:
         """`if (epoch + 1) % n == 0: torch.save(...)`."""
-        test = statement.test
         if statement.orelse or len(statement.body) != 1:
             return False
         inner = statement.body[0]
         call = inner.value if isinstance(inner, ast.Expr) else None
         if not isinstance(call, ast.Call) or self._kinds.api(call) != _SAVE:
             return False
-        if (
-            isinstance(test, ast.Compare)
-            and isinstance(test.left, ast.BinOp)
-            and isinstance(test.left.op, ast.Mod)
-            and ast.unparse(test.comparators[0]) == "0"
-        ):
-            return self._save(inner, call, frame, test.left.right)
-        raise Stays(f"a checkpoint is saved only if `{ast.unparse(test)}`", statement)
+        every = _interval(statement.test)
+        if every is None:
+            raise Stays(f"a checkpoint is saved only if `{ast.unparse(statement.test)}`", statement)
+        return self._save(inner, call, frame, every)
 
     # What holds for the whole loop --------------------------------------------------------------
 
@@ -295,8 +294,13 @@ class LoopReader:
     def _check_reads(self) -> None:
         """Nothing behind the loop reads what the loop computes."""
         inside = set(ast.walk(self._loop))
-        scope = self._root.scope
-        defuse = self._context.flow.function(scope).defuse
+        self._check_variables(inside)
+        self._check_displayed(inside)
+        if isinstance(self._root.scope, ast.Module):
+            self._check_globals(inside)
+
+    def _check_variables(self, inside: set[ast.AST]) -> None:
+        defuse = self._context.flow.function(self._root.scope).defuse
         for name in all_bound(self._loop):
             for definition in defuse.definitions(name):
                 if definition.statement not in inside:
@@ -307,6 +311,9 @@ class LoopReader:
                             f"`{name}`, which the loop computes, is read in line {read.lineno}",
                             read,
                         )
+
+    def _check_displayed(self, inside: set[ast.AST]) -> None:
+        """Sums and lists of what is shown, in the words of the function that holds the loop."""
         for frame, name, statement in self._display.bound:
             node, at = frame.origin(ast.Name(name, ast.Load()))
             if at is not self._root or not isinstance(node, ast.Name):
@@ -314,8 +321,6 @@ class LoopReader:
                     raise Stays(f"`{name}` outlives the loop", statement)
                 continue
             self._check_collected(node.id, inside)
-        if isinstance(scope, ast.Module):
-            self._check_globals(inside)
 
     def _check_collected(self, name: str, inside: set[ast.AST]) -> None:
         for node in ast.walk(self._root.scope):
@@ -324,13 +329,39 @@ class LoopReader:
 
     def _check_globals(self, inside: set[ast.AST]) -> None:
         bound = all_bound(self._loop)
-        for scope in ast.walk(self._context.tree):
-            if not isinstance(scope, ast.FunctionDef) or scope in self._functions:
+        for scope in nodes_of(self._context.tree, ast.FunctionDef):
+            if scope in self._functions:
                 continue
             own = Frame(scope, self._context).bound | {a.arg for a in scope.args.args}
             for node in ast.walk(scope):
                 if isinstance(node, ast.Name) and node.id in bound - own:
                     raise Stays(f"`{node.id}`, which the loop computes, is read elsewhere", node)
+
+
+def _counted_by(source: ast.expr) -> ast.Call | None:
+    """The call of range that counts: `tqdm(range(epochs))`, `trange(epochs)`."""
+    if isinstance(source, ast.Call) and ast.unparse(source.func).endswith("tqdm"):
+        source = source.args[0] if source.args else source
+    if not isinstance(source, ast.Call):
+        return None
+    return source if ast.unparse(source.func) in ("range", "trange", "tqdm.trange") else None
+
+
+def _between(first: ast.expr, last: ast.expr) -> str:
+    """The number of rounds of `range(1, epochs + 1)`, `range(2, 5)`; "" if it is not known."""
+    start = ast.unparse(first)
+    if isinstance(last, ast.BinOp) and isinstance(last.op, ast.Add):
+        return ast.unparse(last.left) if ast.unparse(last.right) == start else ""
+    end = ast.unparse(last)
+    return str(int(end) - int(start)) if start.isdigit() and end.isdigit() else ""
+
+
+def _interval(test: ast.expr) -> ast.expr | None:
+    """`n` of `(epoch + 1) % n == 0`."""
+    if not isinstance(test, ast.Compare) or ast.unparse(test.comparators[0]) != "0":
+        return None
+    left = test.left
+    return left.right if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) else None
 
 
 def _is_read_of(node: ast.AST, name: str) -> bool:

@@ -61,28 +61,25 @@ class EvaluationReader(BatchReader):
         return False
 
     def _computes(self, target: ast.expr, value: ast.expr, frame: Frame) -> bool:
-        if self.moved(target, value, frame):
-            return True
-        network = self.network_of(value, frame)
-        if network is not None and isinstance(target, ast.Name):
-            self._take_network(network, value)
-            self.kind[frame, target.id] = "output"
+        if self.names_part(target, value, frame):
             return True
         if isinstance(target, ast.Tuple) and len(target.elts) == 2 and self._is_max(value, frame):
             self.kind[frame, bound_in(target.elts[1])[0]] = "prediction"
             return True
-        if isinstance(target, ast.Name) and self._is_prediction(value, frame):
-            self.kind[frame, target.id] = "prediction"
-            return True
-        if isinstance(target, ast.Name) and self._is_loss(value, frame):
-            self.kind[frame, target.id] = "loss"
-            return True
-        if isinstance(target, ast.Name) and self._is_correct(value, frame):
-            self.kind[frame, target.id] = "hits"
-            return True
-        return False
+        kind = self._computed(value, frame) if isinstance(target, ast.Name) else ""
+        if isinstance(target, ast.Name) and kind:
+            self.kind[frame, target.id] = kind
+        return bool(kind)
 
-    def _take_network(self, network: Place, node: ast.AST) -> None:
+    def _computed(self, value: ast.expr, frame: Frame) -> str:
+        """What a metric needs of a value, or ""."""
+        if self._is_prediction(value, frame):
+            return "prediction"
+        if self._is_loss(value, frame):
+            return "loss"
+        return "hits" if self._is_correct(value, frame) else ""
+
+    def take_network(self, network: Place, node: ast.expr) -> None:
         if self.found.network is not None:
             raise Stays("the evaluation runs the network twice for a batch", node)
         self.found.network = network
@@ -92,7 +89,7 @@ class EvaluationReader(BatchReader):
             return True
         network = self.network_of(node, frame)
         if network is not None:
-            self._take_network(network, node)
+            self.take_network(network, node)
         return network is not None
 
     def _is_max(self, node: ast.expr, frame: Frame) -> bool:

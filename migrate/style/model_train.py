@@ -106,26 +106,27 @@ def _plan(scope: Scope, statement: ast.For, context: Context) -> Plan:
     plan = Plan(loop, creation_of(step.optimizer, root, context))
     _refuse_late_freezing(plan, context)
     plan.names = _fresh_names(context)
-    if plan.optimizer is None:
-        if step.autocast is not None:
-            raise Stays("where the optimizer is made is not known", statement)
-        return plan
-    native = native_optimizer(plan.optimizer, network_text(loop), context)
-    place = step.scheduler or loop.scheduler
-    if isinstance(native, str):
-        if step.autocast is not None:
-            raise Stays(f"mixed precision takes an optimizer of mindspore.nn: {native}", statement)
-        return plan
-    inside = [loop.statement, *loop.functions]
-    uses = [plan.optimizer.statement]
-    if place is None:
-        if only_used_inside(plan.optimizer.target, [*inside, *uses], context):
-            plan.native = native
-    else:
-        _plan_rates(plan, native, context)
+    refusal = _plan_native(plan, context)
     if plan.native is None and step.autocast is not None:
-        raise Stays("mixed precision takes an optimizer of mindspore.nn", statement)
+        raise Stays(refusal or "mixed precision takes an optimizer of mindspore.nn", statement)
     return plan
+
+
+def _plan_native(plan: Plan, context: Context) -> str:
+    """An optimizer of mindspore.nn in the plan, if there is one; else why there is none."""
+    if plan.optimizer is None:
+        return "where the optimizer is made is not known"
+    loop = plan.loop
+    native = native_optimizer(plan.optimizer, network_text(loop), context)
+    if isinstance(native, str):
+        return f"mixed precision takes an optimizer of mindspore.nn: {native}"
+    if loop.step.scheduler is not None or loop.scheduler is not None:
+        _plan_rates(plan, native, context)
+        return ""
+    places = [loop.statement, *loop.functions, plan.optimizer.statement]
+    if only_used_inside(plan.optimizer.target, places, context):
+        plan.native = native
+    return ""
 
 
 def _plan_rates(plan: Plan, native: NativeOptimizer, context: Context) -> None:
@@ -170,8 +171,8 @@ def _refuse_late_freezing(plan: Plan, context: Context) -> None:
 
 
 def _fresh_names(context: Context) -> dict[str, str]:
-    taken = {node.id for node in ast.walk(context.tree) if isinstance(node, ast.Name)}
-    taken |= {node.arg for node in ast.walk(context.tree) if isinstance(node, ast.arg)}
+    taken = {node.id for node in nodes_of(context.tree, ast.Name)}
+    taken |= {node.arg for node in nodes_of(context.tree, ast.arg)}
     names = {}
     for word in (
         "train_data",
@@ -217,11 +218,10 @@ def _set(lines: list[str], indent: str, source: SourceText) -> str:
 
 def _torch_root(context: Context) -> str:
     """How the file calls torch, for the layers of losses."""
-    for node in ast.walk(context.tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name == "torch":
-                    return alias.asname or "torch"
+    for node in nodes_of(context.tree, ast.Import):
+        for alias in node.names:
+            if alias.name == "torch":
+                return alias.asname or "torch"
     return "__import_torch__"
 
 

@@ -21,6 +21,7 @@ from migrate.plan.bound_arguments import bound_arguments, literal_of
 from migrate.resolve.plain_values import FLOAT
 from migrate.style.batch_loop import Place
 from migrate.style.frames import Frame, without_moves
+from migrate.syntax.ast_index import nodes_of
 
 SGD = "torch.optim.SGD"
 _IGNORED = ("foreach", "fused")
@@ -95,9 +96,8 @@ def _attribute_assignments(node: ast.Attribute, context: Context) -> list[ast.As
     """`self.optimizer = ...` anywhere in the file."""
     return [
         one
-        for one in ast.walk(context.tree)
-        if isinstance(one, ast.Assign)
-        and any(isinstance(t, ast.Attribute) and t.attr == node.attr for t in one.targets)
+        for one in nodes_of(context.tree, ast.Assign)
+        if any(isinstance(t, ast.Attribute) and t.attr == node.attr for t in one.targets)
     ]
 
 
@@ -109,7 +109,24 @@ def native_optimizer(creation: Creation, network: str, context: Context) -> Nati
     arguments = bound_arguments(creation.call, SGD, context.table)
     if arguments is None or "params" not in arguments:
         return "how the optimizer is called is only known at run time"
-    momentum = arguments.get("momentum", ast.Constant(0))
+    refusal = _refusal(arguments)
+    if refusal:
+        return refusal
+    options = _options(arguments, context)
+    name = "Momentum" if list(options) == ["momentum"] else "SGD"
+    decay = arguments.get("weight_decay")
+    if decay is not None and literal_of(decay) == 0:
+        decay = None
+    rate = as_float(arguments.get("lr", ast.Constant(0.001)), context)
+    made = NativeOptimizer(name, "", rate, options)
+    return _with_params(made, arguments["params"], decay, network, context)
+
+
+_SWITCHES = ("dampening", "nesterov")
+
+
+def _refusal(arguments: dict[str, ast.expr]) -> str:
+    """What of torch's SGD mindspore.nn's do not have, or only take as a constant."""
     dampening, nesterov = (literal_of(arguments.get(n, ast.Constant(0))) for n in _SWITCHES)
     if dampening not in (0, 0.0) and not isinstance(dampening, float):
         return "the dampening is only known at run time"
@@ -118,26 +135,21 @@ def native_optimizer(creation: Creation, network: str, context: Context) -> Nati
     if literal_of(arguments.get("maximize", ast.Constant(False))) is not False:
         return "mindspore.nn's optimizers do not maximize"
     unknown = set(arguments) - {"params", "lr", "momentum", "weight_decay", "maximize", *_SWITCHES}
-    if unknown - set(_IGNORED):
-        return f"{sorted(unknown)[0]} is given"
+    return f"{sorted(unknown)[0]} is given" if unknown - set(_IGNORED) else ""
+
+
+def _options(arguments: dict[str, ast.expr], context: Context) -> dict[str, str]:
+    """The arguments of the optimizer, but for parameters, learning rate and decay."""
     options: dict[str, str] = {}
-    plain = literal_of(momentum) == 0
-    if not plain:
+    momentum = arguments.get("momentum", ast.Constant(0))
+    if literal_of(momentum) != 0:
         options["momentum"] = as_float(momentum, context)
+    dampening, nesterov = (literal_of(arguments.get(n, ast.Constant(0))) for n in _SWITCHES)
     if dampening:
         options["dampening"] = repr(dampening)
     if nesterov:
         options["nesterov"] = "True"
-    rate = arguments.get("lr", ast.Constant(0.001))
-    name = "SGD" if plain or dampening or nesterov else "Momentum"
-    decay = arguments.get("weight_decay")
-    if decay is not None and literal_of(decay) == 0:
-        decay = None
-    made = NativeOptimizer(name, "", as_float(rate, context), options)
-    return _with_params(made, arguments["params"], decay, network, context)
-
-
-_SWITCHES = ("dampening", "nesterov")
+    return options
 
 
 def _with_params(
@@ -162,27 +174,35 @@ def _with_params(
         return f"which parameters `{ast.unparse(params)}` holds is not known"
     groups: list[str] = []
     for group in params.elts:
-        if not isinstance(group, ast.Dict) or not all(
-            isinstance(key, ast.Constant) and key.value in _GROUP_KEYS for key in group.keys
-        ):
+        settings = _settings(group)
+        if settings is None:
             return "a parameter group has settings that mindspore.nn's groups do not"
-        parts: list[str] = []
-        for key, value in zip(group.keys, group.values, strict=True):
-            assert isinstance(key, ast.Constant)
-            text = ast.unparse(value)
-            if key.value != "params":
-                text = as_float(value, context)
-            elif text.endswith(".parameters()"):
-                text = f"{text.removesuffix('.parameters()')}.trainable_params()"
-            elif not isinstance(value, ast.List):
-                text = f"list({text})"
-            made.group_rates |= key.value == "lr"
-            parts.append(f"{key.value!r}: {text}")
+        made.group_rates |= "lr" in settings
+        parts = [f"{key!r}: {_setting(key, v, context)}" for key, v in settings.items()]
         groups.append(f"{{{', '.join(parts)}}}")
     made.params = f"[{', '.join(groups)}]"
     if decay is not None:
         made.options["weight_decay"] = as_float(decay, context)
     return made
+
+
+def _settings(group: ast.expr) -> dict[str, ast.expr] | None:
+    """The items of a parameter group, if mindspore.nn has them all."""
+    if not isinstance(group, ast.Dict):
+        return None
+    keys = [literal_of(key) if key is not None else None for key in group.keys]
+    if not all(isinstance(key, str) and key in _GROUP_KEYS for key in keys):
+        return None
+    return {str(key): value for key, value in zip(keys, group.values, strict=True)}
+
+
+def _setting(key: str, value: ast.expr, context: Context) -> str:
+    if key != "params":
+        return as_float(value, context)
+    text = ast.unparse(value)
+    if text.endswith(".parameters()"):
+        return f"{text.removesuffix('.parameters()')}.trainable_params()"
+    return text if isinstance(value, ast.List) else f"list({text})"
 
 
 def _without_list(node: ast.expr) -> ast.expr:
@@ -206,15 +226,16 @@ def _is_float_option(node: ast.expr, context: Context) -> bool:
     if not isinstance(node, ast.Attribute):
         return False
     flag = f"--{node.attr.replace('_', '-')}", f"--{node.attr}"
-    for call in ast.walk(context.tree):
-        if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith(".add_argument"):
-            continue
-        if not any(isinstance(one, ast.Constant) and one.value in flag for one in call.args):
-            continue
-        given = {keyword.arg: keyword.value for keyword in call.keywords}
-        default = literal_of(given.get("default", ast.Constant(None)))
-        kind = given.get("type")
-        return (
-            kind is not None and ast.unparse(kind) == "float" and isinstance(default, float | str)
-        )
+    for call in nodes_of(context.tree, ast.Call):
+        if getattr(call.func, "attr", "") == "add_argument" and any(
+            isinstance(one, ast.Constant) and one.value in flag for one in call.args
+        ):
+            return _is_float_argument(call)
     return False
+
+
+def _is_float_argument(call: ast.Call) -> bool:
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    default = literal_of(given.get("default", ast.Constant(None)))
+    kind = given.get("type")
+    return kind is not None and ast.unparse(kind) == "float" and isinstance(default, float | str)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from migrate.pipeline.context import Context
 from migrate.style.epoch_loop import EpochLoop
 from migrate.syntax.access import is_read
+from migrate.syntax.ast_index import nodes_of
 
 _PURE = (
     ast.Constant,
@@ -29,14 +30,11 @@ def only_used_inside(name: str, places: Iterable[ast.AST], context: Context) -> 
     """Whether a variable, or an attribute of self, is named nowhere but in these places."""
     inside = {node for place in places for node in ast.walk(place)}
     attribute = name.rpartition(".")[2] if "." in name else ""
-    for node in ast.walk(context.tree):
-        if node in inside:
-            continue
-        if attribute and isinstance(node, ast.Attribute) and node.attr == attribute:
-            return False
-        if not attribute and isinstance(node, ast.Name) and node.id == name and is_read(node):
-            return False
-    return not (attribute and _is_named_elsewhere(attribute, context))
+    if attribute:
+        named = (n for n in nodes_of(context.tree, ast.Attribute) if n.attr == attribute)
+        return inside.issuperset(named) and not _is_named_elsewhere(attribute, context)
+    read = (n for n in nodes_of(context.tree, ast.Name) if n.id == name and is_read(n))
+    return inside.issuperset(read)
 
 
 def removable_functions(
@@ -55,21 +53,20 @@ def removable_functions(
             function
             for function in candidates
             if _is_named_elsewhere(function.name, context)
-            or any(_names(node, function.name) and node not in inside for node in _nodes(context))
+            or not inside.issuperset(_named(function.name, context))
         }
         if not kept:
             return [*sorted(candidates, key=lambda function: function.lineno)]
         candidates -= kept
 
 
-def _nodes(context: Context) -> Iterable[ast.AST]:
-    return ast.walk(context.tree)
-
-
-def _names(node: ast.AST, name: str) -> bool:
-    return (isinstance(node, ast.Name) and node.id == name) or (
-        isinstance(node, ast.Attribute) and node.attr == name
-    )
+def _named(name: str, context: Context) -> list[ast.AST]:
+    """The names and attributes of the file that are called so."""
+    return [
+        node
+        for node in nodes_of(context.tree, ast.Name, ast.Attribute)
+        if name in (getattr(node, "id", ""), getattr(node, "attr", ""))
+    ]
 
 
 def _is_named_elsewhere(name: str, context: Context) -> bool:
@@ -94,27 +91,29 @@ def _is_named_elsewhere(name: str, context: Context) -> bool:
 
 def dead_statements(loop: EpochLoop, gone: Sequence[ast.AST], context: Context) -> list[ast.AST]:
     """`best = 0.0` in front of the loop, where only the loop read it."""
-    inside = {node for place in gone for node in ast.walk(place)}
     scope = loop.root.scope
-    read: dict[str, bool] = {}
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            read[node.id] = read.get(node.id, True) and node in inside
     if isinstance(scope, ast.Module):
         return []
+    inside = {node for place in gone for node in ast.walk(place)}
+    reads = [node for node in ast.walk(scope) if isinstance(node, ast.Name) and is_read(node)]
+    only_inside = {node.id for node in reads} - {node.id for node in reads if node not in inside}
     return [
         statement
         for statement in scope.body
-        if isinstance(statement, ast.Assign)
-        and statement not in inside
-        and len(statement.targets) == 1
-        and isinstance(statement.targets[0], ast.Name)
-        and read.get(statement.targets[0].id, False)
-        and _is_pure(statement.value)
+        if statement not in inside
+        and _bound_alone(statement) in only_inside
+        and _is_pure(getattr(statement, "value", statement))
     ]
 
 
-def _is_pure(value: ast.expr) -> bool:
+def _bound_alone(statement: ast.stmt) -> str:
+    """`x` of `x = 0`."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return ""
+    return getattr(statement.targets[0], "id", "")
+
+
+def _is_pure(value: ast.AST) -> bool:
     return all(
         isinstance(node, _PURE)
         or (isinstance(node, ast.Call) and ast.unparse(node.func) in _PURE_CALLS)
