@@ -44,16 +44,45 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _port(options: argparse.Namespace, chosen: Chooser) -> int:
+    project, settings = _asked_for(options), _settings(options)
+    table = Table(version=options.ms_version)
+    with counted("Porting", len(project.files), options.quiet) as done:
+        tree = port_tree(options.paths, project, table, settings, done)
+    _refuse_unreadable(tree)
+    if options.scaffold:
+        _scaffold(tree, options)
+    if options.explain_plan:
+        sys.stdout.write(_plans(tree))
+        return 1 if tree.findings else 0
+    found = translated(chosen.findings(in_order(tree.findings)), options.lang)
+    code, remark = finish(options, chosen, int(bool(found)))
+    try:
+        _write(tree, options)
+    except ReadProblem as problem:  # a source is not what it was
+        said = problem.finding
+        raise RequestError(said.message, where=said.where, next_step=said.next_step) from None
+    _report(tree, found, options)
+    if not options.quiet or options.format == "json":
+        _summarise(tree, found, options, str(chosen.hidden), code)
+    if remark and not options.quiet:
+        print(f"ms-migrate: {printable(remark)}", file=sys.stderr)
+    return code
+
+
+def _asked_for(options: argparse.Namespace) -> Project:
+    """The files to port; the output of an earlier port is none of them."""
     project = without_excluded(discover(options.paths), options.exclude)
     if options.output is not None:
         project = _without_output(project, options.paths, options.output)
-    if not project.files:
-        first = project.skipped[0] if project.skipped else None
-        raise RequestError(
-            first.message if first else "holds no Python source",
-            where=str(first.path) if first else "",
-            next_step=first.next_step if first else "",
-        )
+    if project.files:
+        return project
+    if not project.skipped:
+        raise RequestError("holds no Python source", where="", next_step="")
+    first = project.skipped[0]
+    raise RequestError(first.message, where=str(first.path), next_step=first.next_step)
+
+
+def _settings(options: argparse.Namespace) -> Options:
     settings = Options(
         mint=options.target == "mint",
         npu=options.target == "torch-npu",
@@ -70,45 +99,39 @@ def _port(options: argparse.Namespace, chosen: Chooser) -> int:
         from migrate.port.local_models import find_models
 
         settings.models = find_models(options.with_torchvision)
-    table = Table(version=options.ms_version)
-    with counted("Porting", len(project.files), options.quiet) as done:
-        tree = port_tree(options.paths, project, table, settings, done)
-    if all(ported.problem is not None for ported in tree.files.values()):
-        problem = next(iter(tree.files.values())).problem
-        assert problem is not None
-        raise RequestError(
-            f"{problem.message} [{problem.code}]", where=problem.where, next_step=problem.next_step
-        )
-    if options.scaffold:
-        from migrate.port.scaffold import add_scaffold
+    return settings
 
-        remark = add_scaffold(tree)
-        if remark and not options.quiet:
-            print(f"warning: {remark}", file=sys.stderr)
-    if options.explain_plan:
-        sys.stdout.write(_plans(tree))
-        return 1 if tree.findings else 0
-    found = translated(chosen.findings(in_order(tree.findings)), options.lang)
-    code, remark = finish(options, chosen, int(bool(found)))
-    try:
-        _write(tree, options)
-    except ReadProblem as problem:  # a source is not what it was
-        said = problem.finding
-        raise RequestError(said.message, where=said.where, next_step=said.next_step) from None
-    _report(tree, found, options)
+
+def _refuse_unreadable(tree: PortedTree) -> None:
+    """No file could be read: say so of the first."""
+    problems = [ported.problem for ported in tree.files.values()]
+    first = problems[0] if problems else None
+    if first is not None and None not in problems:
+        raise RequestError(
+            f"{first.message} [{first.code}]", where=first.where, next_step=first.next_step
+        )
+
+
+def _scaffold(tree: PortedTree, options: argparse.Namespace) -> None:
+    from migrate.port.scaffold import add_scaffold
+
+    remark = add_scaffold(tree)
+    if remark and not options.quiet:
+        print(f"warning: {remark}", file=sys.stderr)
+
+
+def _summarise(
+    tree: PortedTree, found: list[Finding], options: argparse.Namespace, hidden: str, code: int
+) -> None:
+    """What was ported, and what is left; beside source or a diff it goes to stderr."""
     from migrate.report.port import Shown, hint, summary
 
-    to_stdout = _shows_source(options)
-    stream = sys.stderr if options.diff or to_stdout else sys.stdout
-    if not options.quiet or options.format == "json":
-        shown = Shown(found, str(chosen.hidden), code, options.assumptions)
-        stream.write(summary(tree, options.format, options.output, shown))
-        told = hint(tree, listed=options.assumptions or options.report is not None)
-        if told and sys.stderr.isatty():
-            print(f"ms-migrate: {told}", file=sys.stderr)
-    if remark and not options.quiet:
-        print(f"ms-migrate: {printable(remark)}", file=sys.stderr)
-    return code
+    stream = sys.stderr if options.diff or _shows_source(options) else sys.stdout
+    shown = Shown(found, hidden, code, options.assumptions)
+    stream.write(summary(tree, options.format, options.output, shown))
+    told = hint(tree, listed=options.assumptions or options.report is not None)
+    if told and sys.stderr.isatty():
+        print(f"ms-migrate: {told}", file=sys.stderr)
 
 
 def _data_choice(options: argparse.Namespace) -> str:

@@ -13,7 +13,7 @@ from migrate.analyze.coverage import Coverage
 from migrate.findings import Finding
 from migrate.port.file import PortedFile
 from migrate.project import ReadProblem, SourceFile
-from migrate.syntax.ast_index import all_nodes, nodes_of
+from migrate.syntax.ast_index import nodes_of
 
 _DEVICE = re.compile(r"cuda(:\d+)?")
 _WORDS = {"nccl": "hccl", "CUDA_VISIBLE_DEVICES": "ASCEND_RT_VISIBLE_DEVICES"}
@@ -43,16 +43,13 @@ def npu_file(source: SourceFile, text: str | None = None) -> PortedFile:
     if not imports:
         return PortedFile(source, text)
     places = _Places(text)
-    nodes = all_nodes(tree)
+    nodes = nodes_of(tree, *_EDITED)
     edits = sorted({edit for node in nodes for edit in _edits(node, places)})
     findings = [found for node in nodes for found in _left(node, source)]
     count = len(edits)
     if (count or _is_program(tree)) and not _has_torch_npu(tree):
         top = [node for node in tree.body if node in imports] or imports
-        last = top[-1]
-        end = places.at(last.end_lineno or 1, last.end_col_offset or 0)
-        indent = " " * last.col_offset
-        edits.append((end, end, f"\n{indent}import torch_npu"))
+        edits.append(_import_of_npu(top[-1], places))
     new = places.apply(edits)
     ast.parse(new)
     return PortedFile(
@@ -62,6 +59,15 @@ def npu_file(source: SourceFile, text: str | None = None) -> PortedFile:
         findings=findings,
         coverage=Coverage(count + len(findings), count),
     )
+
+
+_EDITED = (ast.Attribute, ast.Constant, ast.JoinedStr, ast.Import, ast.ImportFrom)
+
+
+def _import_of_npu(last: ast.stmt, places: _Places) -> Edit:
+    """`import torch_npu` behind the last import of torch."""
+    end = places.at(last.end_lineno or 1, last.end_col_offset or 0)
+    return end, end, f"\n{' ' * last.col_offset}import torch_npu"
 
 
 class _Places:
@@ -133,18 +139,10 @@ def _inside(node: ast.Constant, old: str, new: str, places: _Places) -> Iterator
 
 def _left(node: ast.AST, source: SourceFile) -> Iterator[Finding]:
     """What torch_npu does not have, with the nearest way."""
-    names: list[str] = []
-    if isinstance(node, ast.Attribute):
-        names = [ast.unparse(node)]
-    elif isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    elif isinstance(node, ast.ImportFrom) and node.level == 0:
-        names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    below = not isinstance(node, ast.Attribute)
+    names = _names_in(node)
     for api, way in _NO_COUNTERPART.items():
-        hit = any(name == api for name in names) or (
-            not isinstance(node, ast.Attribute) and any(n.startswith(f"{api}.") for n in names)
-        )
-        if hit:
+        if api in names or (below and any(name.startswith(f"{api}.") for name in names)):
             assert isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom))
             yield Finding(
                 source.path,
@@ -155,6 +153,17 @@ def _left(node: ast.AST, source: SourceFile) -> Iterator[Finding]:
                 next_step=way,
                 api=api,
             )
+
+
+def _names_in(node: ast.AST) -> list[str]:
+    """The dotted names that an attribute or an import spells."""
+    if isinstance(node, ast.Attribute):
+        return [ast.unparse(node)]
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.level == 0:
+        return [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return []
 
 
 def _imports_torch(node: ast.Import | ast.ImportFrom) -> bool:

@@ -68,10 +68,10 @@ _EVALUATORS: dict[type[ast.AST], str] = {
     ast.SetComp: "_comprehension",
     ast.GeneratorExp: "_comprehension",
     ast.DictComp: "_dict_comprehension",
-    ast.Starred: "_starred",
+    ast.Starred: "_inner",
     ast.NamedExpr: "_named",
     ast.JoinedStr: "_joined",
-    ast.Await: "_awaited",
+    ast.Await: "_inner",
     ast.Yield: "_yield",
     ast.YieldFrom: "_yield",
     ast.Slice: "_slice",
@@ -325,16 +325,13 @@ class Expressions(UnknownMembers):
             result = join(result, found) if found is not None else result
         return result
 
-    def _starred(self, node: ast.Starred) -> Value:
+    def _inner(self, node: ast.Starred | ast.Await) -> Value:
         return self.evaluate(node.value)
 
     def _named(self, node: ast.NamedExpr) -> Value:
         value = self.evaluate(node.value)
         self.assign(node.target, value)
         return value
-
-    def _awaited(self, node: ast.Await) -> Value:
-        return self.evaluate(node.value)
 
     def _yield(self, node: ast.Yield | ast.YieldFrom) -> Value:
         value = self.evaluate(node.value) if node.value is not None else NONE

@@ -185,6 +185,17 @@ def _is_used_up(call: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
     and a local variable that is only used so.
     """
     parent = parents.get(call)
+    if not isinstance(parent, ast.Assign):
+        return _is_consumed(call, parent, parents)
+    function, target = _function_around(parent, parents), parent.targets[0]
+    if function is None or len(parent.targets) != 1 or not isinstance(target, ast.Name):
+        return False
+    reads = _reads_of_local(target.id, function)
+    return reads is not None and all(_is_used_up(read, parents) for read in reads)
+
+
+def _is_consumed(call: ast.AST, parent: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the expression around a value uses it up where it stands."""
     if isinstance(parent, ast.Attribute):
         outer = parents.get(parent)
         return isinstance(outer, ast.Call) and outer.func is parent
@@ -194,19 +205,18 @@ def _is_used_up(call: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
         return parent.iter is call
     if isinstance(parent, ast.Return):
         return getattr(_function_around(parent, parents), "name", "") == "__iter__"
-    if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
-        return False
-    function, name = _function_around(parent, parents), parent.targets[0].id
-    if function is None or len(parent.targets) != 1:
-        return False
+    return False
+
+
+def _reads_of_local(name: str, function: Function) -> list[ast.Name] | None:
+    """Where a function reads its variable; None if functions inside of it may."""
     inner = [
         one for one in all_nodes(function) if one is not function and isinstance(one, Function)
     ]
     if any(name in words_of(one) for one in inner):
-        return False
+        return None
     names = [one for one in all_nodes(function) if isinstance(one, ast.Name) and one.id == name]
-    reads = [one for one in names if is_read(one)]
-    return all(_is_used_up(read, parents) for read in reads)
+    return [one for one in names if is_read(one)]
 
 
 def _function_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Function | None:
@@ -229,6 +239,12 @@ def reads_changing_globals(trees: Sequence[ast.Module], compiled: Iterable[Funct
 
 def _changing_globals(tree: ast.Module) -> set[str]:
     found = {name for node in nodes_of(tree, ast.Global) for name in node.names}
+    return found | _changing_at_top(tree) | _set_on_modules(tree)
+
+
+def _changing_at_top(tree: ast.Module) -> set[str]:
+    """What the top level binds more than once, to something mutable, or by a loop."""
+    found: set[str] = set()
     bound: dict[str, int] = defaultdict(int)
     for statement in _module_level(tree.body):
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
@@ -242,17 +258,21 @@ def _changing_globals(tree: ast.Module) -> set[str]:
             found |= _bound_in(
                 part for part in ast.iter_child_nodes(statement) if isinstance(part, ast.expr)
             )
-    found |= {name for name, times in bound.items() if times > 1}
-    # `settings.scale = 2` of a module that compiled code reads
+    return found | {name for name, times in bound.items() if times > 1}
+
+
+def _set_on_modules(tree: ast.Module) -> set[str]:
+    """`settings.scale = 2` of a module that compiled code reads."""
     modules = {
         one.asname or one.name.partition(".")[0]
         for node in nodes_of(tree, ast.Import, ast.ImportFrom)
         for one in node.names
     }
-    for node in nodes_of(tree, ast.Attribute):
-        if not is_read(node) and not modules.isdisjoint(words_of(node.value)):
-            found.add(node.attr)
-    return found
+    return {
+        node.attr
+        for node in nodes_of(tree, ast.Attribute)
+        if not is_read(node) and not modules.isdisjoint(words_of(node.value))
+    }
 
 
 def _bound_in(targets: Iterable[ast.AST]) -> set[str]:

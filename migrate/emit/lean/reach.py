@@ -259,20 +259,20 @@ class _Round:
                 found |= self._constant_attributes(self._classes[base])
         if made is None:
             return found
-        for line in made.body:
-            if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
-                target = line.targets[0]
-                if len(line.targets) == 1 and _is_own(target):
-                    assert isinstance(target, ast.Attribute)
-                    found[target.attr] = line.value.value
+        found |= _constants_set(made)
         bases = [f"mindspore.{base}" for base in own if base not in self._classes]
-        names = MindSporeNames(VERSIONS[-1])
-        return {
-            name: value
-            for name, value in found.items()
+        return {name: found[name] for name in self._set_once(found, bases)}
+
+    def _set_once(self, names: Iterable[str], bases: list[str]) -> list[str]:
+        """Attributes that one statement of the program sets, and no class of MindSpore has."""
+        listed = MindSporeNames(VERSIONS[-1])
+        places = (*bases, "mindspore.nn.Cell")
+        return [
+            name
+            for name in names
             if self._callers.stored[name] == 1
-            and not any(names.lists(f"{base}.{name}") for base in (*bases, "mindspore.nn.Cell"))
-        }
+            and not any(listed.lists(f"{base}.{name}") for base in places)
+        ]
 
     def _unnamed(self, node: ast.ClassDef) -> set[str]:
         """Methods that nobody names, and that no base of MindSpore's calls."""
@@ -304,6 +304,18 @@ class _Round:
             inner = self._classes.get(name)
             found |= {name} if inner is None else self._library_bases(inner)
         return found
+
+
+def _constants_set(constructor: ast.FunctionDef) -> dict[str, object]:
+    """`self.scale = 2` in a constructor."""
+    found: dict[str, object] = {}
+    for line in constructor.body:
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
+            target = line.targets[0]
+            if len(line.targets) == 1 and _is_own(target):
+                assert isinstance(target, ast.Attribute)
+                found[target.attr] = line.value.value
+    return found
 
 
 def _named(said: Callers) -> set[str]:

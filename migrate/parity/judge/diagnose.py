@@ -73,20 +73,23 @@ def diagnose(
         )
     if watched is not bad and watched.ok:
         return _one_mode(bad, watched)
-    if bad.error is not None and not bad.layers and not suspects:
-        return _stopped(bad)
-    if suspects:
+    if suspects and (stage in _OF_LAYERS or bad.error is not None):
         guilty = next((result for result in results if result.guilty), None)
         suspect = guilty.suspect if guilty else suspects[0]
         innocent = [r.suspect.layer.name for r in results if not r.guilty]
-        if stage in ("inputs", "layers", "outputs", "gradients") or bad.error is not None:
-            return _layer(bad, watched, suspect, guilty, innocent, bool(results))
+        return _layer(bad, watched, suspect, guilty, innocent, bool(results))
     if bad.error is not None:
         return _stopped(bad)
-    if stage == "loss":
-        return _loss(bad, "loss")
-    if stage == "gradients":
-        return _loss(bad, "gradients")
+    return _without_suspect(bad, watched, stage)
+
+
+_OF_LAYERS = ("inputs", "layers", "outputs", "gradients")
+
+
+def _without_suspect(bad: Comparison, watched: Comparison, stage: str) -> Diagnosis:
+    """No layer is to blame: the loss, the optimizer, the buffers, or who knows."""
+    if stage in ("loss", "gradients"):
+        return _loss(bad, stage)
     if stage in ("updates", "curve"):
         return _update(bad, stage)
     if stage == "buffers":
@@ -157,24 +160,25 @@ def _sentence(suspect: Suspect) -> str:
     layer = suspect.layer
     direction = "output" if suspect.direction == "forward" else "gradient"
     judgement = layer.worst if suspect.direction == "forward" else _worst_slope(layer)
+    differs = f"its {direction} {judgement.problem or 'differs'}."
     if suspect.own_code:
-        whose = layer.name if layer.path else "the model"
-        gradient = "" if suspect.direction == "forward" else ", as its gradient shows"
-        sentence = (
-            f"The first difference is in construct of {whose} itself{gradient}, not in a submodule"
-        )
-        if suspect.after is not None or suspect.before is not None:
-            after = f"after {suspect.after.name}" if suspect.after else "before any submodule"
-            before = f" and before {suspect.before.name}" if suspect.before else ""
-            sentence += f": {after}{before}"
-        sentence += f"; its {direction} {judgement.problem or 'differs'}."
-    else:
-        sentence = (
-            f"The first difference is in {layer.name}: its "
-            f"{'inputs agree' if direction == 'output' else 'upstream gradient agrees'}"
-        )
-        sentence += f", its {direction} {judgement.problem or 'differs'}."
-    return sentence
+        return f"{_in_own_code(suspect)}; {differs}"
+    agrees = "inputs agree" if direction == "output" else "upstream gradient agrees"
+    return f"The first difference is in {layer.name}: its {agrees}, {differs}"
+
+
+def _in_own_code(suspect: Suspect) -> str:
+    """The difference is made between the submodules' calls."""
+    whose = suspect.layer.name if suspect.layer.path else "the model"
+    gradient = "" if suspect.direction == "forward" else ", as its gradient shows"
+    sentence = (
+        f"The first difference is in construct of {whose} itself{gradient}, not in a submodule"
+    )
+    if suspect.after is None and suspect.before is None:
+        return sentence
+    after = f"after {suspect.after.name}" if suspect.after else "before any submodule"
+    before = f" and before {suspect.before.name}" if suspect.before else ""
+    return f"{sentence}: {after}{before}"
 
 
 def _place_statement(found: Diagnosis, parting: Parting) -> None:
@@ -313,27 +317,29 @@ def _stopped(bad: Comparison) -> Diagnosis:
         f"{bad.error['what'].rstrip('.')}."
     )
     if suspect is not None and suspect.before is not None:
-        after = f" after {suspect.after.name}" if suspect.after else ""
-        sentence += (
-            f" The input of {suspect.before.name} already differs, so the cause lies in the "
-            f"code{after} before it."
-        )
-        parent = suspect.before.path.rpartition(".")[0]
-        found = _at(bad, parent, "layers", "own code", sentence, False)
-        after_it, before_it = suspect.after, suspect.before
-        found.torch_place = _between(after_it.called if after_it else None, before_it.called, None)
-        found.mindspore_place = _between(
-            after_it.other_called if after_it else None, before_it.other_called, None
-        )
-        first = suspect.after.called if suspect.after else None
-        theirs = bad.other_modules.get(found.other_path)
-        construct = theirs.forward if theirs is not None else None
-        origin = provenance.of_code(first, suspect.before.called, construct)
-        _explain(found, replace(origin, emitted=""))
-        return found
+        return _stopped_behind(bad, sentence, suspect.after, suspect.before)
     found = _at(bad, _path_of(bad, bad.stopped_in), "layers", "error", sentence, False)
     found.mindspore_place = bad.error["where"] or found.mindspore_place
     found.hints += bad.advice
+    return found
+
+
+def _stopped_behind(bad: Comparison, stopped: str, after: Layer | None, before: Layer) -> Diagnosis:
+    """A layer was given something else than torch's: the code in front of it is to blame."""
+    since = f" after {after.name}" if after else ""
+    sentence = (
+        f"{stopped} The input of {before.name} already differs, so the cause lies in the "
+        f"code{since} before it."
+    )
+    found = _at(bad, before.path.rpartition(".")[0], "layers", "own code", sentence, False)
+    first = after.called if after else None
+    found.torch_place = _between(first, before.called, None)
+    found.mindspore_place = _between(
+        after.other_called if after else None, before.other_called, None
+    )
+    theirs = bad.other_modules.get(found.other_path)
+    origin = provenance.of_code(first, before.called, theirs.forward if theirs else None)
+    _explain(found, replace(origin, emitted=""))
     return found
 
 

@@ -165,38 +165,13 @@ class Imports(NodePass):
     def leave_Module(self, original: cst.Module, updated: cst.Module) -> cst.Module:
         left = TorchLeft(updated, self.spelling.torch)
         body = list(updated.body)
-        # What is recorded is this file's business: others that share the helpers may compile.
-        starts = []
-        if self._steps.plans.tape:
-            makes = makes_optimizers(self.modules.project)
-            starts = ["helpers.record" if makes else "helpers.start_recording"]
-        starts += ["helpers.start_in_training_mode"] if self._steps.plans.switches.all_cells else []
-        called = {name.partition(".")[2] for name in starts} & _called_first(original)
-        starts = [self.spelling.name(n) for n in starts if n.partition(".")[2] not in called]
-        there = {
-            code(part)
-            for statement in body
-            if isinstance(statement, cst.SimpleStatementLine)
-            for part in statement.body
-            if isinstance(part, cst.Import)
-        }
+        starts = self._start_calls(original)
+        there = _plain_imports(body)
         lines = [
             line for line in import_lines(self.spelling.imports, left.at_top) if line not in there
         ]
-        at = next((i for i, statement in enumerate(body) if is_gone(statement)), None)
-        new = [cst.parse_statement(line) for line in lines]
-        if new and at is None:
-            at = _after_imports(body)
-            body[at:at] = new
-        elif new and at is not None:
-            place = body[at]
-            assert isinstance(place, cst.SimpleStatementLine)
-            head = list(place.leading_lines)
-            trailing = place.trailing_whitespace.comment
-            if trailing is not None:
-                head.append(cst.EmptyLine(comment=trailing))
-            new[0] = new[0].with_changes(leading_lines=head)
-            body[at : at + 1] = new
+        if lines:
+            _add_imports([cst.parse_statement(line) for line in lines], body)
         kept, rest = without_empty(body)
         if starts:
             first, *rest_of_starts = [cst.parse_statement(f"{name}()") for name in starts]
@@ -204,6 +179,50 @@ class Imports(NodePass):
             at = _after_helpers(kept)
             kept[at:at] = [first, *rest_of_starts]
         return left.imported(updated.with_changes(body=kept, footer=[*rest, *updated.footer]))
+
+    def _start_calls(self, original: cst.Module) -> list[str]:
+        """The helpers that the file calls once it is imported; those that it calls already, left
+        by an earlier port, are not called again.
+        """
+        # What is recorded is this file's business: others that share the helpers may compile.
+        starts = []
+        if self._steps.plans.tape:
+            makes = makes_optimizers(self.modules.project)
+            starts = ["helpers.record" if makes else "helpers.start_recording"]
+        starts += ["helpers.start_in_training_mode"] if self._steps.plans.switches.all_cells else []
+        called = _called_first(original) if starts else set()
+        return [self.spelling.name(n) for n in starts if n.partition(".")[2] not in called]
+
+
+def _plain_imports(body: Sequence[cst.BaseStatement]) -> set[str]:
+    """The statements `import a.b` at the top of a file, as text."""
+    return {
+        code(part)
+        for statement in body
+        if isinstance(statement, cst.SimpleStatementLine)
+        for part in statement.body
+        if isinstance(part, cst.Import)
+    }
+
+
+_Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+
+
+def _add_imports(new: list[_Statement], body: list[_Statement]) -> None:
+    """Where an import of torch stood, with its comments; else behind the other imports."""
+    at = next((i for i, statement in enumerate(body) if is_gone(statement)), None)
+    if at is None:
+        at = _after_imports(body)
+        body[at:at] = new
+        return
+    place = body[at]
+    assert isinstance(place, cst.SimpleStatementLine)
+    head = list(place.leading_lines)
+    trailing = place.trailing_whitespace.comment
+    if trailing is not None:
+        head.append(cst.EmptyLine(comment=trailing))
+    new[0] = new[0].with_changes(leading_lines=head)
+    body[at : at + 1] = new
 
 
 def _called_first(module: cst.Module) -> set[str]:
