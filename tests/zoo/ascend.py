@@ -1,12 +1,13 @@
 """Preflight of torchvision's builders: a training step of each on MindSpore's Ascend backend.
 
-python tests/zoo/ascend.py                     what has no result yet, then write the page
+python tests/zoo/ascend.py                     what has no result of this port, then the page
 python tests/zoo/ascend.py --only 'resnet.*'   these builders, again
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 import sys
@@ -30,6 +31,7 @@ from migrate.parity.request import inputs  # noqa: E402
 from migrate.parity.request.plan import Plan  # noqa: E402
 from migrate.preflight import installation, process, stubs  # noqa: E402
 from migrate.preflight.result import Finding, Problem, Run  # noqa: E402
+from migrate.project.files import discover  # noqa: E402
 
 MODES = ("pynative", "graph")
 SOC = "Ascend910B2"
@@ -41,16 +43,18 @@ def main() -> int:
     wanted = cases()
     store: Path = options.output.with_suffix(".json")
     results: dict[str, Any] = json.loads(store.read_text()) if store.is_file() else {}
-    due = [case for case in wanted if _is_due(case, options.only, results)]
-    chosen = sorted(due, key=lambda case: case.size)  # a stopped sweep has the most rows
     package: Path = options.cache / "ported"
     options.cache.mkdir(parents=True, exist_ok=True)
-    if chosen and not (options.keep_port and package.is_dir()):
+    if not (options.keep_port and package.is_dir()):
         _port(package)
-    for case in chosen:
+    stamps = _stamps(wanted, package)
+    for name, row in results.items():
+        row["old"] = row.get("port") != stamps.get(name)
+    due = [case for case in wanted if _is_due(case, options.only, results)]
+    for case in sorted(due, key=lambda case: case.size):  # a stopped sweep has the most rows
         began = time.monotonic()
         runs = _checked(case, package, options.timeout)
-        results[case.name] = _row(case, runs, package)
+        results[case.name] = {**_row(case, runs, package), "port": stamps[case.name], "old": False}
         verdicts = ", ".join(f"{run.mode} {run.verdict}" for run in runs)
         seconds = time.monotonic() - began
         print(f"{case.name:32} {seconds:6.1f} s  {verdicts}", file=sys.stderr, flush=True)
@@ -80,7 +84,21 @@ def _options() -> argparse.Namespace:
 
 
 def _is_due(case: Case, only: str | None, results: dict[str, Any]) -> bool:
-    return case.name not in results if only is None else bool(re.fullmatch(only, case.name))
+    if only is not None:
+        return bool(re.fullmatch(only, case.name))
+    return case.name not in results or results[case.name]["old"]
+
+
+def _stamps(wanted: list[Case], package: Path) -> dict[str, str]:
+    """Of the ported files that each builder consists of: a row of another port is run again."""
+    imports = discover([package]).imports
+    found: dict[str, str] = {}
+    for file in {case.file for case in wanted}:
+        digest = hashlib.sha256()
+        for path in sorted({str(package / file), *imports.below([str(package / file)])}):
+            digest.update(Path(path).read_bytes())
+        found[file] = digest.hexdigest()[:12]
+    return {case.name: found[case.file] for case in wanted}
 
 
 def _checked(case: Case, package: Path, timeout: float) -> list[Run]:
@@ -188,6 +206,7 @@ def page(wanted: list[Case], results: dict[str, Any]) -> str:
     known = [case for case in wanted if case.name in results]
     clean = sum(_is_clean(results[case.name]) for case in known)
     missing = len(wanted) - len(known)
+    old = sum(bool(row["old"]) for row in results.values())
     lines = [
         "# The zoo on MindSpore's Ascend backend, in dry run",
         "",
@@ -199,7 +218,8 @@ def page(wanted: list[Case], results: dict[str, Any]) -> str:
         "",
         f"{len(known)} of {len(wanted)} builders were run; {clean} are accepted in both modes with",
         "every kernel on the device."
-        + (f" **{missing} builders have not been run**: not the whole table." if missing else ""),
+        + (f" **{missing} builders have not been run**: not the whole table." if missing else "")
+        + (f" **{old} rows are of an earlier port.**" if old else ""),
         "",
         *_hazards({case.name: results[case.name] for case in known}),
         "## Builders",
