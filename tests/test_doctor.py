@@ -298,6 +298,7 @@ def test_this_environment_is_fit(capsys):
     assert document["ok"] is True
     assert found["kernels"]["status"] == OK
     assert found["device CPU"]["found"] == "available"
+    assert (found["preflight"]["status"], found["preflight"]["found"]) == (OK, "works")
 
 
 @pytest.mark.frameworks

@@ -15,6 +15,7 @@ from migrate.errors import RequestError
 
 if TYPE_CHECKING:
     from migrate.preflight.result import Report
+    from migrate.project.import_graph import ImportGraph
 
 _SOCS = ("Ascend910B1", "Ascend910B2", "Ascend910B3", "Ascend910B4", "Ascend910_9391")
 
@@ -67,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the PyTorch file or folder that was ported, to name its lines too",
     )
     where = parser.add_argument_group("where")
-    where.add_argument("--soc", default=_SOCS[1], metavar="NAME", help=f"the chip ({_SOCS[1]})")
+    where.add_argument("--soc", choices=_SOCS, default=_SOCS[1], help="the chip")
     where.add_argument(
         "--ranks",
         type=int,
@@ -165,11 +166,21 @@ def _job(options: argparse.Namespace) -> dict[str, Any]:
     """Read the whole request, refusing what is wrong before a child starts."""
     if options.steps < 1:
         raise RequestError(f"--steps {options.steps} takes no step")
+    if options.timeout <= 0:
+        raise RequestError(f"--timeout must be positive, not {options.timeout:g}")
+    if options.memory_limit <= 0:
+        raise RequestError(f"--memory-limit must be positive, not {options.memory_limit:g}")
     if options.ranks < 1:
         raise RequestError(f"--ranks {options.ranks} is not a number of processes")
     subject = str(options.subject)
     if ":" not in subject.replace(":\\", "") and subject.endswith(".py"):
         return _script_job(options)
+    if Path(subject).is_dir():
+        raise RequestError(
+            "is a folder",
+            where=subject,
+            next_step="name a model in it (FILE.py:callable) or a program (FILE.py)",
+        )
     if options.program_arguments:
         raise RequestError(
             "a TARGET takes no program arguments",
@@ -209,6 +220,7 @@ def _script_job(options: argparse.Namespace) -> dict[str, Any]:
             next_step=f"name the model, {options.subject}:callable, or leave it out",
         )
     path = path.resolve()
+    _check_ported(path, options.subject)
     return {
         "kind": "script",
         "script": str(path),
@@ -218,6 +230,25 @@ def _script_job(options: argparse.Namespace) -> dict[str, Any]:
         "roots": [str(path.parent)],
         "ranks": options.ranks,
     }
+
+
+def _check_ported(path: Path, shown: str) -> None:
+    """torch's programs run in here as well: on the CPU, with all of their data, and for hours."""
+    from migrate.project.files import discover
+
+    named = {module.partition(".")[0] for module in _imported(discover([path]).imports, path)}
+    if "torch" in named and not named & {"mindspore", "ms_migrate_helpers"}:
+        raise RequestError(
+            "this program imports torch, and no MindSpore",
+            where=shown,
+            next_step="port it first: ms-migrate port DIR -o OUT, then preflight OUT/FILE.py",
+        )
+
+
+def _imported(imports: ImportGraph, path: Path) -> set[str]:
+    """The modules that a program and its own files name in import statements."""
+    files = {str(path), *imports.below([str(path)])}
+    return {module for file in files for dots, module in imports.nodes[file].scan.named if not dots}
 
 
 def _teller(quiet: bool) -> Callable[[str], None]:

@@ -51,9 +51,9 @@ def run(options: argparse.Namespace) -> int:
         probes = run_all(python, options.device, options.timeout)
         works = "device" in probes.get("mindspore", Probe()) and options.device == "CPU"
         timing = onednn.measured(python) if works and onednn.VARIABLE not in os.environ else None
-    checks = diagnose(probes, options.device, shown, timing)
-    if "import" in probes.get("mindspore", Probe()):
-        checks.append(_preflight(python))
+        imports = "import" in probes.get("mindspore", Probe())
+        preflight = [_preflight(python, options.timeout)] if imports else []
+    checks = [*diagnose(probes, options.device, shown, timing), *preflight]
 
     from migrate.doctor import show
     from migrate.report.output import screen
@@ -66,18 +66,21 @@ def run(options: argparse.Namespace) -> int:
     return int(any(check.status == PROBLEM for check in checks))
 
 
-def _preflight(python: str) -> Check:
-    """Whether `ms-migrate preflight` can load MindSpore's Ascend backend here."""
-    from migrate.doctor.diagnose import OK, SKIPPED, Check
-    from migrate.preflight import installation
+def _preflight(python: str, seconds: float) -> Check:
+    """Whether `ms-migrate preflight` works here: MindSpore's Ascend backend is started once."""
+    from migrate.doctor.diagnose import OK, SKIPPED, WARNING, Check
+    from migrate.preflight import installation, trial
 
     try:
-        what, _ = installation.find(python).problem()
+        unfit, _ = installation.find(python).problem()
     except RequestError as error:
-        what = error.what
+        unfit = error.what
+    if unfit:
+        return Check("preflight", SKIPPED, "not here", unfit)
+    what, next_step = trial.problem(python, seconds)
     if what:
-        return Check("preflight", SKIPPED, "not here", what)
-    return Check("preflight", OK, "available", "dry runs on MindSpore's Ascend backend")
+        return Check("preflight", WARNING, "fails", f"{what}; {next_step}" if next_step else what)
+    return Check("preflight", OK, "works", "MindSpore's Ascend backend starts, without a device")
 
 
 def _executable(given: str) -> str:

@@ -22,6 +22,11 @@ _READ = (
     "computes none, so what was checked may be another model; compute them with numpy or Python"
 )
 
+_NOTHING = (
+    "it ended without starting a kernel on the device: nothing was checked; name a model of the "
+    "file (FILE.py:callable), or give the program what makes it train, after --"
+)
+
 
 def assemble(
     mode: str,
@@ -43,6 +48,8 @@ def assemble(
     if ending["read"]:
         places = [Place(file, line) for file, line in ending["read"]]
         run.findings.insert(0, Finding(Problem.UNDECIDED, "", _READ, places))
+    if ending["error"] is None and not run.kernels:
+        run.findings.insert(0, Finding(Problem.UNDECIDED, "", _NOTHING))
     if ending["error"] is not None:
         run.complete = False
         run.findings.insert(0, _stopped(ending, log, is_user))

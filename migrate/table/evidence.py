@@ -129,7 +129,8 @@ def sentence(found: dict[str, Any], versions: dict[str, str], platform: str, row
     if found.get("first"):
         text += f"; first: {found['first']}"
     if found.get("ascend"):
-        text += f"; dry run on Ascend: {ascend_said(found['ascend'])}"
+        old = "stale, " if row_hash and found["ascend"].get("hash") != row_hash else ""
+        text += f"; dry run on Ascend: {old}{ascend_said(found['ascend'])}"
     if row_hash and found.get("hash") != row_hash:
         text = f"stale, the row has changed since: {text}"
     return text

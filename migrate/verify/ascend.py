@@ -18,6 +18,7 @@ from migrate.table.evidence import FILE, ascend_said, load
 from migrate.verify import dry_batch
 from migrate.verify.ascend_page import page
 from migrate.verify.ascend_tally import VERDICTS, AscendTally, by_row
+from migrate.verify.fingerprint import row_hash, stale_rows
 from migrate.verify.pool import Kept, Pool
 from migrate.verify.tally import Notes
 
@@ -26,7 +27,7 @@ SOC = "Ascend910B2"
 
 def run_dry(options: argparse.Namespace) -> int:
     """Run, show, and keep; 1 when something is refused or has no kernel."""
-    from migrate.verify.command import chosen_cases, collect_notes
+    from migrate.verify.command import asked_rows, chosen_cases, collect_notes, only_stale
 
     table = Table()
     kept = Kept(directory() / "verify-ascend")
@@ -34,6 +35,8 @@ def run_dry(options: argparse.Namespace) -> int:
         tempfile.TemporaryDirectory(prefix="ms-migrate-") as scratch,
         Pool(max(1, options.jobs), _variables(Path(scratch))) as pool,
     ):
+        if options.stale and not only_stale(options, table, pool):
+            return 0
         chosen = _unknown_first(table, pool.cases, chosen_cases(pool, table, options.api))
         notes = collect_notes(pool, kept, table, chosen, options, partial(_in_batches, pool))
     rows: dict[str, AscendTally] = {}
@@ -44,6 +47,7 @@ def run_dry(options: argparse.Namespace) -> int:
 
     for key in sorted(notes):
         by_row(notes[key], rows, canonical)
+    rows = asked_rows(rows, table, options.api)
     if options.update:
         _update(table, rows)
     _show(rows, options)
@@ -57,10 +61,9 @@ def _in_batches(pool: Pool, keys: list[str], limit: float) -> Iterator[tuple[str
 
 def _unknown_first(table: Table, cases: dict[str, list[str]], chosen: list[str]) -> list[str]:
     """A sweep takes an hour, and may be stopped: the cases come first that give the most rows a
-    verdict, of those that have none.
+    verdict, of those that have none or have changed since.
     """
-    rows = load(table.folder).rows
-    waiting = {name for name, row in rows.items() if "ascend" not in row}
+    waiting = set(stale_rows(table, load(table.folder), "ascend"))
     first: dict[str, int] = {}
     for key in chosen:
         new = {table.canonical(name) for name in cases[key]} & waiting
@@ -88,8 +91,9 @@ def _update(table: Table, rows: dict[str, AscendTally]) -> None:
 
     evidence = load(table.folder)
     for name, tally in rows.items():
-        if name in evidence.rows:
-            evidence.rows[name]["ascend"] = tally.document()
+        entry = table.get(name)
+        if entry is not None and name in evidence.rows:
+            evidence.rows[name]["ascend"] = {**tally.document(), "hash": row_hash(entry)}
     write_file(table.folder / FILE, evidence.text())
     docs = table.folder.parent / "docs" / "results"
     if docs.is_dir():

@@ -11,6 +11,7 @@ from typing import Any
 from migrate.table import Table
 from migrate.table.evidence import TAKEN, Evidence, contradiction
 from migrate.verify.ascend_tally import NOT_RUN, VERDICTS
+from migrate.verify.fingerprint import stale_rows
 
 _MEANINGS = {
     "accepted": "the backend takes every stage that was tried, with kernels on the device",
@@ -31,6 +32,8 @@ _DTYPES = ("float16", "bfloat16", "int64", "int32", "bool", "float64", "complex6
 def page(table: Table, evidence: Evidence, soc: str) -> str:
     """Markdown."""
     rows = {name: row["ascend"] for name, row in evidence.rows.items() if "ascend" in row}
+    stale = set(stale_rows(table, evidence, "ascend"))
+    old = len(stale & set(rows))
     versions = ", ".join(f"{name} {version}" for name, version in evidence.versions.items())
     lines = [
         "# Rows of the table on MindSpore's Ascend backend, in dry run",
@@ -42,7 +45,8 @@ def page(table: Table, evidence: Evidence, soc: str) -> str:
         "is that of float32 (of the other dtypes where a row takes none), over PyNative mode, its",
         "gradient, and Graph mode with its gradient.",
         "",
-        f"{len(rows):,} of {len(evidence.rows):,} verified rows were run on it.",
+        f"{len(rows):,} of {len(evidence.rows):,} verified rows were run on it"
+        + (f"; {old:,} of them have changed since." if old else ", all as they are now."),
         "",
         *_totals(rows),
         *_by_dtype(rows),

@@ -7,16 +7,17 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.table import Table
 from migrate.table.evidence import FILE, Evidence, load
-from migrate.verify.fingerprint import case_hash, row_hash
+from migrate.verify.fingerprint import case_hash, row_hash, stale_rows
 from migrate.verify.pool import Kept, Pool
 from migrate.verify.tally import Notes, Tally, by_row, of_case
 
+_Of = TypeVar("_Of")
 CLAIMS = ("supported", "rewritten", "composed")
 
 
@@ -43,6 +44,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--fresh", action="store_true", help="run again what is already known")
     parser.add_argument(
+        "--stale",
+        action="store_true",
+        help="only rows that have changed since their evidence, or have none",
+    )
+    parser.add_argument(
         "--update", action="store_true", help="write mappings/evidence.json and the pages in docs/"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
@@ -57,13 +63,13 @@ def run(options: argparse.Namespace) -> int:
     table = Table()
     kept = Kept()
     with Pool(max(1, options.jobs)) as pool:
+        if options.stale and not only_stale(options, table, pool):
+            return 0
         chosen = chosen_cases(pool, table, options.api)
         notes = collect_notes(pool, kept, table, chosen, options)
         versions = pool.versions
     rows, cases = _tallies(notes, table)
-    if options.api and not any(":" in name for name in options.api):
-        wanted = {table.canonical(name) for name in options.api}
-        rows = _asked(rows, wanted, options.api) or rows
+    rows = asked_rows(rows, table, options.api)
     if options.update:
         _update(table, rows, cases, versions, everything=not options.api)
     if options.format == "json":
@@ -85,6 +91,21 @@ def wrong_claims(table: Table, rows: dict[str, Tally]) -> list[str]:
         and "CPU" in entry.platforms
         and tally.unstated(entry.note)
     )
+
+
+def only_stale(options: argparse.Namespace, table: Table, pool: Pool) -> bool:
+    """Ask for the rows whose evidence is stale; False, and said so, where there are none."""
+    device = "" if options.device == "CPU" else "ascend"
+    known = {table.canonical(name) for names in pool.cases.values() for name in names}
+    found = [name for name in stale_rows(table, load(table.folder), device) if name in known]
+    if options.api:
+        prefixes = tuple(name for name in options.api if name.endswith("."))
+        wanted = {table.canonical(name) for name in options.api}
+        found = [n for n in found if n in wanted or (prefixes and n.startswith(prefixes))]
+    options.api = found
+    if not found:
+        print("no row has changed since its evidence")
+    return bool(found)
 
 
 def chosen_cases(pool: Pool, table: Table, asked: list[str]) -> list[str]:
@@ -166,13 +187,18 @@ def _tallies(notes: dict[str, Notes], table: Table) -> tuple[dict[str, Tally], d
     return rows, {key: of_case(found) for key, found in notes.items()}
 
 
-def _asked(rows: dict[str, Tally], wanted: set[str], asked: list[str]) -> dict[str, Tally]:
+def asked_rows(rows: dict[str, _Of], table: Table, asked: list[str]) -> dict[str, _Of]:
+    """Without the rows that share a case with them: they were put on trial by some samples only."""
+    if not asked or any(":" in name for name in asked):
+        return rows
     prefixes = tuple(name for name in asked if name.endswith("."))
-    return {
+    wanted = {table.canonical(name) for name in asked}
+    found = {
         name: tally
         for name, tally in rows.items()
         if name in wanted or (prefixes and name.startswith(prefixes))
     }
+    return found or rows
 
 
 def _update(

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from migrate.table import Entry, Overload, Table
+from migrate.table.evidence import Evidence
 
 _FORM = ("params", "mindspore", "emit", "helper", "rename", "pin", "drop", "refuse", "values")
 
@@ -20,6 +21,17 @@ def row_hash(entry: Entry) -> str:
         parts += [f"rule {name}: {_rule_text(name)}" for name in overload.rules]
         parts += [f"helper {name}: {_helper_text(name)}" for name in _helpers(overload)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:10]
+
+
+def stale_rows(table: Table, evidence: Evidence, device: str = "") -> list[str]:
+    """Rows on record that have changed since they were run: on the CPU, or on another device."""
+    found = []
+    for name, row in evidence.rows.items():
+        entry = table.get(name)
+        record = row.get(device, {}) if device else row
+        if entry is not None and record.get("hash") != row_hash(entry):
+            found.append(name)
+    return found
 
 
 def case_hash(table: Table, names: list[str], versions: dict[str, str]) -> str:

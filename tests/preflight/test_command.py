@@ -311,10 +311,26 @@ def test_a_program_that_fails_is_not_called_refused(
     assert [place["line"] for place in finding["places"]] == [3]
 
 
+@pytest.mark.frameworks
+def test_a_program_that_starts_no_kernel_is_not_called_accepted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(MODEL)
+    code, document = _run(capsys, str(path), "--mode", "pynative")
+    (run,) = document["runs"]
+    assert code == 1 and run["verdict"] == "undecided" and not run["kernels"]
+    assert "without starting a kernel" in run["findings"][0]["message"]
+
+
 _OFFERED, _NO_PYTHON = (
     "test_a_program_that_fails_is_not_called_refused",
     "cannot ask this interpreter",
 )
+
+
+def _filled(word: str) -> str:
+    return word.replace("{here}", __file__).replace("{folder}", str(Path(__file__).parent))
 
 
 @pytest.mark.parametrize(
@@ -327,6 +343,10 @@ _OFFERED, _NO_PYTHON = (
         (["{here}:net", "--input", "1,2", "--", "--lr"], "takes no program arguments"),
         (["{here}:net", "--input", "1,2", "--steps", "0"], "takes no step"),
         (["{here}:net", "--input", "1,2", "--ranks", "0"], "is not a number of processes"),
+        (["{here}:net", "--input", "1,2", "--timeout", "0"], "must be positive"),
+        (["{here}:net", "--input", "1,2", "--memory-limit", "0"], "must be positive"),
+        (["{folder}", "--input", "1,2"], "is a folder"),
+        ([f"{CHECKOUT / 'reference_pt' / 'train.py'}"], "imports torch, and no MindSpore"),
         (["{here}:net", "--input", "1,2", "--original", "absent"], "no such file or folder"),
         (["{here}:net", "--input", "1,2"], "there is no 'net' here"),
         ([f"{{here}}:{_OFFERED}", "--input", "1,2", "--ms-python", "/absent"], _NO_PYTHON),
@@ -335,6 +355,6 @@ _OFFERED, _NO_PYTHON = (
 def test_wrong_requests_are_refused_with_one_message(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = main(["preflight", *(word.replace("{here}", __file__) for word in arguments)])
+    code = main(["preflight", *(_filled(word) for word in arguments)])
     assert code == 2
     assert message in capsys.readouterr().err

@@ -98,6 +98,13 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return ops.dropout(input, p=p, training=training)
 
 
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """torch's dropout1d: whole channels, with or without a batch."""
+    if input.ndim == 3:
+        return feature_dropout(input, p, training)
+    return feature_dropout(input.expand_dims(0), p, training).squeeze(0)
+
+
 def dropout2d(input, p=0.5, training=True, inplace=False):
     """torch's dropout2d: whole channels of the second axis, whatever the rank."""
     return feature_dropout(input, p, training)

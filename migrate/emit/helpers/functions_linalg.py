@@ -116,6 +116,32 @@ def solve_triangular(input, B, upper, left=True, unitriangular=False):
     return ops.matmul(inverse, B) if left else ops.matmul(B, inverse)
 
 
+def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
+    """torch's triangular_solve: the solution of A x = b, and A."""
+    matrix, upper = (A.swapaxes(-2, -1), not upper) if transpose else (A, upper)
+    return solve_triangular(matrix, b, upper, True, unitriangular), A
+
+
+def cholesky_solve(B, L, upper=False):
+    """torch's cholesky_solve; ops.cholesky_solve runs on an Ascend's AI CPU."""
+    if L.size == 0 or B.size == 0:
+        return ops.zeros(B.shape, B.dtype)
+    # torch reads one triangle and yet gives the whole of L a gradient.
+    factor = L + ops.stop_gradient((ops.triu(L) if upper else ops.tril(L)) - L)
+    inverse = matrix_inverse(factor)
+    transposed = inverse.swapaxes(-2, -1)
+    if upper:
+        return ops.matmul(inverse, ops.matmul(transposed, B))
+    return ops.matmul(transposed, ops.matmul(inverse, B))
+
+
+def trace(input):
+    """torch's trace; the gradient of ops.trace runs on an Ascend's AI CPU."""
+    rows, columns = input.shape
+    count = min(rows, columns)
+    return input.reshape((-1,))[: (columns + 1) * count : columns + 1].sum()
+
+
 def householder_product(A, tau):
     """torch.linalg.householder_product: the reflections multiplied, first columns only."""
     if A.size == 0:

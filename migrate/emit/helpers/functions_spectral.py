@@ -4,6 +4,7 @@ import mindspore
 from mindspore import ops
 
 from migrate.emit.helpers.functions_constant_pad import constant_pad
+from migrate.emit.helpers.tensor_shape import roll
 
 
 def _full_window(window, win_length, n_fft, dtype):
@@ -100,3 +101,20 @@ def irfftn(input, s=None, dim=None, norm=None):
 def hfftn(input, s=None, dim=None, norm=None):
     """torch's hfftn; MindSpore's gradient ends the process where s comes without dim."""
     return ops.hfftn(input, s, _fft_dims(s, dim), norm)
+
+
+def _shift_halves(input, dim, more):
+    """Roll every axis by half of its size, rounded down (or up with more)."""
+    dims = tuple(range(input.ndim)) if dim is None else dim
+    dims = (dims,) if isinstance(dims, int) else tuple(dims)
+    return roll(input, tuple([(input.shape[axis] + more) // 2 for axis in dims]), dims)
+
+
+def fftshift(input, dim=None):
+    """torch.fft.fftshift; ops.fftshift runs on an Ascend's AI CPU."""
+    return _shift_halves(input, dim, 0)
+
+
+def ifftshift(input, dim=None):
+    """torch.fft.ifftshift; ops.ifftshift runs on an Ascend's AI CPU."""
+    return _shift_halves(input, dim, 1)

@@ -112,15 +112,36 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return output if input.ndim == 3 else output.squeeze(0)
 
 
+def _sliding_places(kernel, dilation, stride, counts, width):
+    """The flat position of every element of every block, kernel places first."""
+    axes = []
+    for axis in range(2):
+        inside = ops.arange(kernel[axis]).expand_dims(1) * dilation[axis]
+        axes.append(inside + ops.arange(counts[axis]) * stride[axis])
+    rows = axes[0].expand_dims(1).expand_dims(3) * width
+    return (rows + axes[1].expand_dims(0).expand_dims(2)).reshape((-1,))
+
+
 def functional_unfold(input, kernel_size, dilation=1, padding=0, stride=1):
-    """torch's unfold, also of an empty batch."""
-    if input.size > 0:
-        return ops.unfold(input, kernel_size, dilation=dilation, padding=padding, stride=stride)
+    """torch's unfold by one gather; ops.unfold runs on an Ascend's AI CPU."""
     kernel, dilation = _conv_sizes(kernel_size, 2), _conv_sizes(dilation, 2)
     padding, stride = _conv_sizes(padding, 2), _conv_sizes(stride, 2)
-    count = 1
+    counts = ()
     for axis in range(2):
         room = input.shape[axis - 2] + 2 * padding[axis] - dilation[axis] * (kernel[axis] - 1)
-        count *= (room - 1) // stride[axis] + 1
-    columns = input.shape[-3] * kernel[0] * kernel[1]
-    return ops.zeros(input.shape[:-3] + (columns, count), input.dtype)
+        counts += ((room - 1) // stride[axis] + 1,)
+    columns, count = input.shape[-3] * kernel[0] * kernel[1], counts[0] * counts[1]
+    if input.size == 0:
+        return ops.zeros(input.shape[:-3] + (columns, count), input.dtype)
+    image = input if input.ndim == 4 else input.expand_dims(0)
+    if padding != (0, 0):
+        image = constant_pad(image, (padding[1], padding[1], padding[0], padding[0]))
+    if stride == kernel and dilation == (1, 1):
+        image = image[:, :, : counts[0] * kernel[0], : counts[1] * kernel[1]]
+        parts = (counts[0], kernel[0], counts[1], kernel[1])
+        blocks = ops.transpose(image.reshape(image.shape[:2] + parts), (0, 1, 3, 5, 2, 4))
+    else:
+        places = _sliding_places(kernel, dilation, stride, counts, image.shape[3])
+        blocks = ops.gather(image.reshape(image.shape[:2] + (-1,)), places, 2)
+    blocks = blocks.reshape((image.shape[0], columns, count))
+    return blocks if input.ndim == 4 else blocks.squeeze(0)

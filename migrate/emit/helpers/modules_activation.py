@@ -2,7 +2,37 @@
 
 from mindspore import nn, ops
 
-from migrate.emit.helpers.functions_activation import log_softmax, rrelu, selu, softmax, softmin
+from migrate.emit.helpers.functions_activation import (
+    dropout1d,
+    dropout3d,
+    log_softmax,
+    rrelu,
+    selu,
+    softmax,
+    softmin,
+)
+
+
+class Dropout1d(nn.Cell):
+    """Dropout of whole channels; nn.Dropout1d runs on an Ascend's AI CPU."""
+
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        self.p = p
+
+    def construct(self, input):
+        return dropout1d(input, self.p, self.training)
+
+
+class Dropout3d(nn.Cell):
+    """Dropout of whole channels; nn.Dropout3d runs on an Ascend's AI CPU."""
+
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        self.p = p
+
+    def construct(self, input):
+        return dropout3d(input, self.p, self.training)
 
 
 class ELU(nn.Cell):

@@ -8,6 +8,7 @@ from migrate.emit.helpers.functions_loss import (
     binary_cross_entropy_with_logits,
     ctc_loss,
     kl_div,
+    multi_margin_loss,
     multilabel_margin_loss,
     soft_margin_loss,
     triplet_margin_loss,
@@ -127,6 +128,24 @@ class MultiLabelMarginLoss(nn.Cell):
 
     def construct(self, input, target):
         return multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiMarginLoss(nn.Cell):
+    """Hinge between the target class and every other class."""
+
+    def __init__(
+        self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+    ):
+        super().__init__()
+        self.p = p
+        self.margin = margin
+        self.weight = weight
+        self.reduction = reduction
+
+    def construct(self, input, target):
+        return multi_margin_loss(
+            input, target, self.p, self.margin, self.weight, reduction=self.reduction
+        )
 
 
 class SoftMarginLoss(MultiLabelMarginLoss):

@@ -4,7 +4,7 @@ from mindspore import nn, ops
 
 from migrate.emit.helpers.functions_interpolate import interpolate
 from migrate.emit.helpers.functions_pad import pad
-from migrate.emit.helpers.functions_transpose import fold
+from migrate.emit.helpers.functions_transpose import fold, functional_unfold
 
 
 def per_axis(value, ndim):
@@ -165,9 +165,7 @@ class Unfold(nn.Cell):
         self.stride = per_axis(stride, 2)
 
     def construct(self, input):
-        image = input if input.ndim == 4 else input.expand_dims(0)
-        blocks = ops.unfold(image, self.kernel_size, self.dilation, self.padding, self.stride)
-        return blocks if input.ndim == 4 else blocks.squeeze(0)
+        return functional_unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
 
 def single(x):

@@ -4,7 +4,6 @@ import math
 
 import mindspore
 from mindspore import Tensor, ops
-from mindspore.scipy.linalg import solve_triangular as ms_solve_triangular
 
 from migrate.emit.helpers.functions_shape import broadcast_shapes
 from migrate.emit.helpers.functions_special import _floating
@@ -67,14 +66,6 @@ def matrix_exp(input):
     for _ in range(halvings):
         result = ops.matmul(result, result)
     return result.astype(input.dtype)
-
-
-def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
-    """torch's triangular_solve: the solution of A x = b, and A."""
-    solution = ms_solve_triangular(
-        A, b, trans=1 if transpose else 0, lower=not upper, unit_diagonal=unitriangular
-    )
-    return solution, A
 
 
 def _polynomial(coefficients, x):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from migrate.errors import RequestError
 from migrate.parity.workers import user_code
 from migrate.parity.workers.worker_main import Progress
 from migrate.preflight.child import idle_threads, ranks
@@ -56,6 +57,8 @@ def run(job: dict[str, Any], progress: Progress) -> None:
             result["notes"], result["not_compiled"] = run_script(job, markers, progress)
         mindspore.runtime.synchronize()
         result["notes"] += ranks.notes(size)
+    except RequestError:
+        raise
     except (Exception, SystemExit) as error:
         result["error"] = _described(error)
     finally:

@@ -27,7 +27,9 @@ def take_step(
     model = built.model_on_ascend(markers.files, progress)
     if not isinstance(model, nn.Cell):
         raise RequestError(
-            f"gives a {type(model).__name__}, not a mindspore.nn.Cell", where=job["target"]
+            f"gives a {type(model).__name__}, not a mindspore.nn.Cell",
+            where=job["target"],
+            next_step="name the ported model: `ms-migrate port DIR -o OUT` writes one",
         )
     model.set_train(what.train)
     network: Any = model
