@@ -6,6 +6,7 @@ from migrate.table import Table
 from migrate.table.evidence import Evidence, ascend_said, contradiction
 from migrate.verify.ascend_page import page
 from migrate.verify.ascend_tally import AscendTally, by_row
+from migrate.verify.fingerprint import row_hash, stale_rows
 
 
 def _trial(dtype: str = "float32", **stages: str) -> dict[str, object]:
@@ -63,12 +64,27 @@ def test_the_dry_run_contradicts_the_documentation() -> None:
 
 
 def test_the_page_has_totals_and_every_row_that_is_not_accepted() -> None:
+    table = Table()
+    abs_row = table.get("torch.abs")
+    assert abs_row is not None
     evidence = Evidence({"mindspore": "2.10.0"}, "CPU")
     evidence.rows = {
-        "torch.abs": {"ascend": {"verdict": "accepted", "dtypes": {"float64": "dtype refused"}}},
+        "torch.abs": {
+            "hash": row_hash(abs_row),
+            "ascend": {
+                "verdict": "accepted",
+                "dtypes": {"float64": "dtype refused"},
+                "hash": row_hash(abs_row),
+            },
+        },
         "torch.lgamma": {"ascend": {"verdict": "AI CPU", "first": "forward: Lgamma"}},
         "torch.add": {"verdict": "agrees"},
     }
-    text = page(Table(), evidence, "Ascend910B2")
-    assert "2 of 3 verified rows were run on it." in text
+    text = page(table, evidence, "Ascend910B2")
+    assert "2 of 3 verified rows were run on it; 1 of them have changed since." in text
+    assert stale_rows(table, evidence) == ["torch.lgamma", "torch.add"]
+    assert stale_rows(table, evidence, "ascend") == ["torch.lgamma", "torch.add"]
+    evidence.rows["torch.abs"]["ascend"]["hash"] = "another"
+    assert "torch.abs" in stale_rows(table, evidence, "ascend")
+    assert "torch.abs" not in stale_rows(table, evidence)
     assert "| `torch.lgamma` | AI CPU |" in text and "| `torch.abs` | float64 |" in text
