@@ -199,9 +199,7 @@ def _lowered_source(
     """The file in forms that Graph mode compiles; one that is ported already stays as it is."""
     assert resolution.scope is not None
     usages, original, names = list(resolution.usages), text, frozenset[str]()
-    styled = Restyled(text)
-    if style == "mindspore":
-        styled = restyled(resolver, resolution, text, passes)
+    styled = restyled(resolver, resolution, text, passes, style)
     if styled.lines:
         text = styled.text
         resolution = resolver.file(source, text=text)

@@ -1,4 +1,6 @@
-"""The source of a file in MindSpore's own style, where that was asked for and is possible."""
+"""The source of a file as the passes over programs leave it: functions written out at their calls,
+and MindSpore's own style, where that was asked for and is possible.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ class Restyled:
 
 
 def restyled(
-    resolver: Resolver, resolution: FileResolution, text: str, passes: Sequence[Pass]
+    resolver: Resolver, resolution: FileResolution, text: str, passes: Sequence[Pass], style: str
 ) -> Restyled:
     """Run the passes over programs, each on the text as it was written."""
     assert resolution.scope is not None
@@ -66,7 +68,7 @@ def restyled(
     source = SourceText(text, resolution.scope.tree)
     edits = []
     for one in passes:
-        if one.unit == "program":
+        if one.unit == "program" and (one.phase != "style" or style == "mindspore"):
             found = one.run(context, source)
             edits += found.edits
             result.notes += found.notes

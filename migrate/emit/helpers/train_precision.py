@@ -41,7 +41,7 @@ class autocast:
         if dtype is None:
             dtype = mindspore.bfloat16 if device_type == "cpu" else mindspore.float16
         if dtype == mindspore.bfloat16 and mindspore.get_context("device_target") == "CPU":
-            if enabled and device_type != "cpu":
+            if enabled:
                 warnings.warn("MindSpore's CPU has no bfloat16: float16 is used", stacklevel=2)
             dtype = mindspore.float16
         level = _LEVELS.get(os.environ.get("MS_MIGRATE_AMP_LEVEL", "O1"), AmpLevel.AmpAuto)

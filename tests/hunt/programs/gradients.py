@@ -810,3 +810,113 @@ def run():
         meta.step()
         log.append(meta_loss.item())
     return log, net
+
+# %% [0] a penalty in a function of outputs and inputs
+def d_r1_loss(real_pred, real_img):
+    grad_real, = torch.autograd.grad(outputs=real_pred.sum(), inputs=real_img, create_graph=True)
+    grad_penalty = grad_real.pow(2).reshape(grad_real.shape[0], -1).sum(1).mean()
+
+    return grad_penalty
+
+
+def run():
+    d = fill(nn.Sequential(nn.Linear(4, 6), nn.Softplus(), nn.Linear(6, 1)))
+    opt = torch.optim.SGD(d.parameters(), lr=0.05)
+    log = []
+    r1_loss = torch.tensor(0.0)
+    for i in range(4):
+        real = data(5, 4, seed=i)
+        loss = F.softplus(-d(real)).mean()
+        d.zero_grad()
+        loss.backward()
+        opt.step()
+        if i % 2 == 0:
+            real.requires_grad = True
+            real_pred = d(real)
+            r1_loss = d_r1_loss(real_pred, real)
+            d.zero_grad()
+            (5.0 * r1_loss * 2 + 0 * real_pred[0]).sum().backward()
+            opt.step()
+        log.append((loss.item(), r1_loss.item()))
+    return log, d
+
+# %% [0] a penalty in a function beside the step, in another file
+from trainer import Trainer
+
+
+def run():
+    d = fill(nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1)))
+    t = Trainer(d)
+    return [t.step(data(5, 4, seed=i), data(5, 4, seed=i + 30)) for i in range(3)], d
+# --- trainer.py
+def r1_reg(d_out, x_in):
+    # zero-centered gradient penalty for real images
+    batch_size = x_in.size(0)
+    grad_dout = torch.autograd.grad(
+        outputs=d_out.sum(), inputs=x_in,
+        create_graph=True, retain_graph=True, only_inputs=True
+    )[0]
+    grad_dout2 = grad_dout.pow(2)
+    assert (grad_dout2.size() == x_in.size())
+    reg = 0.5 * grad_dout2.view(batch_size, -1).sum(1).mean(0)
+    return reg
+
+
+def adv_loss(logits, target):
+    assert target in [1, 0]
+    targets = torch.full_like(logits, fill_value=target)
+    loss = F.binary_cross_entropy_with_logits(logits, targets)
+    return loss
+
+
+class Trainer:
+    def __init__(self, d):
+        self.d, self.lambda_reg = d, 0.7
+        self.opt = torch.optim.SGD(d.parameters(), lr=0.1)
+
+    def compute_d_loss(self, x_real, x_fake):
+        x_real.requires_grad_()
+        out = self.d(x_real)
+        loss_real = adv_loss(out, 1)
+        loss_reg = r1_reg(out, x_real)
+        out = self.d(x_fake)
+        loss_fake = adv_loss(out, 0)
+        loss = loss_real + loss_fake + self.lambda_reg * loss_reg
+        return loss, dict(real=loss_real.item(), fake=loss_fake.item(), reg=loss_reg.item())
+
+    def step(self, x_real, x_fake):
+        d_loss, d_losses = self.compute_d_loss(x_real, x_fake)
+        self.opt.zero_grad()
+        d_loss.backward()
+        self.opt.step()
+        return d_loss.item(), d_losses
+
+# %% [0] a penalty in a method of outputs and inputs
+class Trainer:
+    def __init__(self, d, reg_param):
+        self.d, self.reg_param = d, reg_param
+        self.opt = torch.optim.RMSprop(d.parameters(), lr=0.01)
+
+    def compute_grad2(self, d_out, x_in):
+        batch_size = x_in.size(0)
+        grad_dout = torch.autograd.grad(outputs=d_out.sum(), inputs=x_in, create_graph=True, retain_graph=True, only_inputs=True)[0]
+        grad_dout2 = grad_dout.pow(2)
+        reg = grad_dout2.view(batch_size, -1).sum(1)
+        return reg
+
+    def discriminator_trainstep(self, x_real):
+        self.opt.zero_grad()
+        x_real.requires_grad_()
+        d_real = self.d(x_real)
+        dloss_real = F.binary_cross_entropy_with_logits(d_real, torch.ones_like(d_real))
+        dloss_real.backward(retain_graph=True)
+        reg = self.reg_param * self.compute_grad2(d_real, x_real).mean()
+        reg.backward()
+        self.opt.step()
+        return dloss_real.item(), reg.item()
+
+
+def run():
+    d = fill(nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1)))
+    t = Trainer(d, 10.0)
+    return [t.discriminator_trainstep(data(5, 4, seed=i)) for i in range(3)], d
