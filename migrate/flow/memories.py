@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from migrate.flow.function import FunctionFlow
 
 
+_MOST_FIELDS = 250  # of one function
+
+
 class Memories:
     """One Memory for each parameter, global, attribute and expression that makes something."""
 
@@ -62,10 +65,16 @@ class Memories:
         return [*self._parameters.values(), *self._globals.values()]
 
     def field(self, owner: Refs, path: str, attr: str) -> list[Memory]:
+        """The attribute of each owner. Objects that hold each other (`a.info = b; b.info = a`, in
+        a loop) have no end of them: beyond a limit an object stands for all that it holds.
+        """
         found = []
         for ref in owner:
             key = (ref.memory, attr)
             if key not in self._fields:
+                if len(self._fields) >= _MOST_FIELDS:
+                    found.append(ref.memory)
+                    continue
                 outside = ref.memory.source in ("parameter", "global", "attribute")
                 self._fields[key] = Memory("attribute", path, parent=ref.memory, outside=outside)
             found.append(self._fields[key])

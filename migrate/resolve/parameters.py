@@ -120,7 +120,13 @@ def _default(interpreter: Statements, default: ast.expr | None, function: Projec
         return UNKNOWN
     outer, interpreter.frame = interpreter.frame, function.frame
     usages, interpreter.usages = interpreter.usages, {}  # recorded when the definition was executed
-    value = interpreter.evaluate(default)
+    known = interpreter.module.functions
+    made = None
+    if default.__class__ is ast.Lambda:
+        made = next((function for function in reversed(known) if function.node is default), None)
+    count = len(known)
+    value = interpreter.evaluate(default) if made is None else made
+    del known[count:]  # lambdas in it are known already; lambdas in lambdas would double each time
     interpreter.frame, interpreter.usages = outer, usages
     if isinstance(value, Known):
         return NONE if value.value is None else type_of_constant(value)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from migrate.flow.memory import Ref
+
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
 
@@ -117,3 +119,16 @@ def test_is_fresh(program):
     f = p.function()
     assert f.aliases.is_fresh(p.expression("x", last=True)).yes
     assert f.aliases.is_fresh(p.expression("y", last=True)).no
+
+
+def test_objects_that_hold_each_other_have_an_end(program) -> None:
+    """Each round of a chain of attributes would make new ones: hours for one function."""
+    f = program(f"{HEAD}def f(z):\n    return z\n").function()
+    f.aliases.stored()
+    memories = f.aliases._evaluator
+    (place,) = memories.outer()
+    owner = frozenset({Ref(place)})
+    for number in range(12):
+        found = [m for name in "abc" for m in memories.field(owner, f"z{number}", name)]
+        owner = frozenset(Ref(memory) for memory in found)
+    assert len(memories.attributes()) <= 250 and owner

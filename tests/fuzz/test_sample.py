@@ -92,6 +92,7 @@ def odd_programs() -> Iterator[tuple[str, str]]:
     yield "long call chain", f"{head}x = torch.ones{'()' * 4_000}\n"
     yield "long chain of signs", f"{head}x = {'-' * 4_000}torch.ones(1)\n"
     yield "long chain of lambdas", f"{head}x = {'lambda: ' * 2_000}torch.ones(1)\n"
+    yield "lambdas in defaults", f"{head}x = {'lambda a=' * 80}torch.ones(1){':0' * 80}\n"
     yield "long conjunction", f"{head}x = torch.ones(1)\ny = {' and '.join(['x'] * 20_000)}\n"
     yield "long disjunction", f"{head}x = torch.ones(1)\ny = {' or '.join(['x'] * 20_000)}\n"
     yield "long text in pieces", head + "x = " + "'a' " * 20_000 + tail
