@@ -30,6 +30,7 @@ from migrate.flow.call_graph import CallGraph
 from migrate.flow.callers_elsewhere import CallersElsewhere
 from migrate.flow.dtypes import Dtypes
 from migrate.flow.effects import Effects
+from migrate.flow.empty_tensors import EmptyTensors
 from migrate.flow.events import Definition, Scope
 from migrate.flow.function import FunctionFlow
 from migrate.flow.given_views import GivenViews
@@ -99,6 +100,10 @@ class Flow:
     @cached_property
     def grad_regions(self) -> GradRegions:
         return GradRegions(self)
+
+    @cached_property
+    def empties(self) -> EmptyTensors:
+        return EmptyTensors(self)
 
     @cached_property
     def gradient(self) -> Gradient:

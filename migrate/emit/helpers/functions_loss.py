@@ -6,14 +6,18 @@ import mindspore
 from mindspore import ops
 
 from migrate.emit.helpers.functions_decompose import vector_norm
+from migrate.emit.helpers.functions_empty import of_nothing
 from migrate.emit.helpers.functions_special import xlogy
 
 
 def _reduce_loss(loss, reduction):
-    """torch's three reductions."""
-    if reduction == "mean":
-        return loss.mean()
-    return loss.sum() if reduction == "sum" else loss
+    """torch's three reductions; MindSpore's kernels do not write the mean of nothing."""
+    if reduction not in ("mean", "sum"):
+        return loss
+    result = loss.mean() if reduction == "mean" else loss.sum()
+    if loss.size == 0:
+        result = of_nothing(result, float("nan") if reduction == "mean" else 0.0)
+    return result
 
 
 def binary_cross_entropy(
@@ -232,8 +236,20 @@ def ctc_loss(
     return _reduce_loss(loss, reduction)
 
 
+def mse_loss_with_empty(input, target, size_average=None, reduce=None, reduction="mean"):
+    """torch's mse_loss."""
+    return _reduce_loss(ops.square(input - target), reduction)
+
+
+def l1_loss_with_empty(input, target, size_average=None, reduce=None, reduction="mean"):
+    """torch's l1_loss."""
+    return _reduce_loss(ops.abs(input - target), reduction)
+
+
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """torch's smooth_l1_loss; without a smooth part it is the plain distance."""
     if beta == 0:
         return _reduce_loss(ops.abs(input - target), reduction)
+    if input.size == 0:
+        return _reduce_loss(input - target, reduction)
     return ops.smooth_l1_loss(input, target, beta=beta, reduction=reduction)

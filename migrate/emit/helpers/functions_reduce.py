@@ -4,6 +4,7 @@ import mindspore
 from mindspore import ops
 
 from migrate.emit.helpers.functions_decompose import vector_norm
+from migrate.emit.helpers.functions_empty import of_nothing
 
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
@@ -171,6 +172,9 @@ def var_mean(input, dim=None, correction=1, keepdim=False):
     mean = ops.mean(input, axis=axes, keep_dims=True) if axes else input
     square = (input - mean) * (input - mean)
     total = ops.sum(square, dim=axes, keepdim=keepdim) if axes else square
+    if input.size == 0:
+        nothing = of_nothing(total, float("nan"))
+        return nothing, nothing
     mean = mean.squeeze(axes) if axes and not keepdim else mean
     return total / max(count - (1 if correction is None else correction), 0), mean
 

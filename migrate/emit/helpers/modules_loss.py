@@ -8,8 +8,11 @@ from migrate.emit.helpers.functions_loss import (
     binary_cross_entropy_with_logits,
     ctc_loss,
     kl_div,
+    l1_loss_with_empty,
+    mse_loss_with_empty,
     multi_margin_loss,
     multilabel_margin_loss,
+    smooth_l1_loss,
     soft_margin_loss,
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
@@ -248,3 +251,32 @@ def _rows_of_targets(targets, labels, batch):
     start = (ops.cumsum(labels, 0) - labels).expand_dims(1)
     index = ops.minimum(start + ops.arange(width).expand_dims(0), width - 1)
     return ops.gather(targets, index.astype("int32"), 0)
+
+
+class L1LossWithEmpty(nn.Cell):
+    """torch's L1Loss."""
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        self.reduction = reduction
+
+    def construct(self, input, target):
+        return l1_loss_with_empty(input, target, reduction=self.reduction)
+
+
+class MSELossWithEmpty(L1LossWithEmpty):
+    """torch's MSELoss."""
+
+    def construct(self, input, target):
+        return mse_loss_with_empty(input, target, reduction=self.reduction)
+
+
+class SmoothL1LossWithEmpty(nn.Cell):
+    """torch's SmoothL1Loss."""
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
+        super().__init__()
+        self.reduction, self.beta = reduction, beta
+
+    def construct(self, input, target):
+        return smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)

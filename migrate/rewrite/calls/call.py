@@ -63,6 +63,8 @@ class Call:
     quote: str = "'"  # of the file, so that strings from the table look at home
     sources: dict[str, ast.expr] = field(default_factory=dict)  # arguments and "self" as written
     dtype_of: Callable[[ast.expr], str] | None = None
+    may_be_empty: Callable[[ast.expr], bool] = lambda _: False
+    gets_empty: Callable[[str], bool] = lambda _: False  # a layer of this class, in this file
     builds: Callable[[], bool] = lambda: False  # does it run only while an object is built?
 
     @property
@@ -85,6 +87,11 @@ class Call:
         """The dtype of a tensor among the arguments ("self": the receiver), "" if not stated."""
         source = self.sources.get(name)
         return self.dtype_of(source) if self.dtype_of is not None and source is not None else ""
+
+    def is_maybe_empty(self, name: str) -> bool:
+        """The program shows that a tensor among the arguments may have no elements."""
+        source = self.sources.get(name)
+        return source is not None and self.may_be_empty(source)
 
     def constant(self, name: str) -> Any:
         """The Python value of an argument that is a literal (torch's default if left out), else

@@ -308,6 +308,8 @@ class LibraryCalls(NodePass):
                 candidate.receiver_type = self.context.type(partner.func.value)
             candidate.sources = _sources(candidate, partner)
             candidate.dtype_of = self.context.flow.dtypes.of
+            candidate.may_be_empty = self.context.flow.empties.may_be
+            candidate.gets_empty = self.context.flow.empties.reach
             candidate.builds = partial(builds, self.function, self.context.flow.tree)
         if partner in self._sites.statements:
             use_statement_forms(calls)
