@@ -12,6 +12,7 @@ from migrate.resolve.values import (
     FLOAT,
     INT,
     STR,
+    External,
     Instance,
     Known,
     ProjectClass,
@@ -44,6 +45,7 @@ _NAMES = {
     "int": "int32",
     "short": "int16",
 }
+_PYTHON = {"builtins.bool": "bool", "builtins.int": "int64", "builtins.float": "float64"}
 _FLOATING = frozenset({"zeros", "ones", "rand", "randn", "linspace", "empty", "eye", "FloatTensor"})
 _WHOLE = frozenset(
     """
@@ -235,6 +237,9 @@ class Dtypes(Bounded):
         return isinstance(node, ast.Constant) or kind in (STR, INT) or "dev" in named
 
     def _dtype(self, node: ast.expr) -> str:
+        kind = self._flow.symbols.type(node)
+        if isinstance(kind, External) and kind.name in _PYTHON:
+            return _PYTHON[kind.name]
         api = self._flow.symbols.api(node)
         name = api.rpartition(".")[2]
         name = _NAMES.get(name, name)

@@ -29,6 +29,11 @@ _CHEAP = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript)
             "for i in range(3):\n    x = x * 2 ** -i",
             "for i in range(3):\n    x = x * (2 ** -i if i <= 0 else 1 / 2 ** i)",
         ),
+        becomes(
+            "for i in range(-1, 2):\n    x = x * 2 ** i",
+            "for i in range(-1, 2):\n    x = x * (2 ** i if i >= 0 else 1 / 2 ** -i)",
+        ),
+        same("for i in range(1, 3):\n    x = x * 2 ** i"),
         same("for i in range(3):\n    x = x * 2.0 ** -i"),
     ],
 )
@@ -68,7 +73,7 @@ def _may_be_negative(power: ast.expr, function: CompiledFunction) -> bool:
     if isinstance(power, ast.UnaryOp):
         return isinstance(power.op, ast.USub)
     if isinstance(power, ast.BinOp):
-        differs = isinstance(power.op, ast.Sub) and not isinstance(power.right, ast.Constant)
+        differs = isinstance(power.op, ast.Sub) and _may_exceed(power.right, power.left, function)
         return differs or any(isinstance(side, ast.UnaryOp) for side in (power.left, power.right))
     if isinstance(power, ast.Name):
         values = list(bound_values(power.id, function))
@@ -78,17 +83,53 @@ def _may_be_negative(power: ast.expr, function: CompiledFunction) -> bool:
     return not all(isinstance(one, Known) and one.value >= 0 for one in options)
 
 
-def _counts(value: ast.expr | None, name: str, function: CompiledFunction) -> bool:
-    """A constant, or the variable of a loop over range or enumerate."""
-    if value is not None:
-        return isinstance(value, ast.Constant)
+def _may_exceed(right: ast.expr, left: ast.expr, function: CompiledFunction) -> bool:
+    """Of `left - right`: a setting less a constant does not, the round of a loop does."""
+    if not isinstance(right, ast.Constant):
+        return True
+    if not isinstance(left, ast.Name) or not isinstance(right.value, int):
+        return False
     return any(
         isinstance(node, (ast.For, ast.comprehension))
-        and any(isinstance(n, ast.Name) and n.id == name for n in all_nodes(node.target))
-        and isinstance(node.iter, ast.Call)
-        and getattr(node.iter.func, "id", "") in ("range", "enumerate")
+        and isinstance(node.target, ast.Name)
+        and node.target.id == left.id
+        and _first_round(node.iter) < right.value
         for node in all_nodes(function.node)
     )
+
+
+def _first_round(rounds: ast.expr) -> float:
+    """Where `range(...)` begins."""
+    if not isinstance(rounds, ast.Call) or getattr(rounds.func, "id", "") != "range":
+        return float("inf")
+    if len(rounds.args) < 2:
+        return 0
+    first = rounds.args[0]
+    known = isinstance(first, ast.Constant) and isinstance(first.value, int)
+    return first.value if known else float("-inf")  # type: ignore[attr-defined]
+
+
+def _counts(value: ast.expr | None, name: str, function: CompiledFunction) -> bool:
+    """A constant, or the variable of loops over range or enumerate."""
+    if value is not None:
+        return isinstance(value, ast.Constant)
+    rounds = [
+        node.iter
+        for node in all_nodes(function.node)
+        if isinstance(node, (ast.For, ast.comprehension))
+        and any(isinstance(n, ast.Name) and n.id == name for n in all_nodes(node.target))
+    ]
+    return bool(rounds) and all(isinstance(it, ast.Call) and _counts_up(it) for it in rounds)
+
+
+def _counts_up(call: ast.Call) -> bool:
+    """`range(n)`, `range(1, n)`, `enumerate(x)`: from zero or more, upwards."""
+    name = getattr(call.func, "id", "")
+    if name == "range" and len(call.args) > 1:
+        first, *rest = call.args
+        steps = rest[1:]
+        return all(isinstance(n, ast.Constant) for n in (first, *steps))
+    return name in ("range", "enumerate")
 
 
 def _is_cheap(node: ast.expr) -> bool:

@@ -28,6 +28,7 @@ from migrate.resolve.values import (
     ListOf,
     ProjectClass,
     ProjectFunction,
+    TupleOf,
     Value,
     is_tensor,
     join,
@@ -112,7 +113,7 @@ class Interpreter(Statements):
                 self._forget(function)
                 before = function.result
                 self.run_function(function, {})
-                if before is UNKNOWN and function.result is not UNKNOWN:
+                if _is_open(before) and not same(before, function.result):
                     for caller in function.callers:
                         caller.stale = True
             self._run_pending(scope)  # functions inside of those
@@ -287,6 +288,15 @@ class Interpreter(Statements):
     def _restore(self, saved: tuple[ModuleScope, Frame, list[Value], list[Value]]) -> None:
         module, frame, self.returns, self.yields = saved
         self._enter(module, frame)
+
+
+def _is_open(value: Value, depth: int = 3) -> bool:
+    """Unknown, or with a part that is: `(img.sum(), img.max())` of an unknown img."""
+    if value is UNKNOWN:
+        return True
+    parts = value.items if isinstance(value, TupleOf) else ()
+    parts = (value.item,) if isinstance(value, ListOf) else parts
+    return depth > 0 and any(_is_open(part, depth - 1) for part in parts)
 
 
 def _is_refined(function: ProjectFunction) -> bool:

@@ -28,7 +28,9 @@ def buffer(value, name, persistent=True):
 
 def late_buffer(module, name):
     """The place of a buffer that gets its first tensor later, and is listed from then on."""
-    object.__setattr__(module, "late_buffers", (*getattr(module, "late_buffers", ()), name))
+    before = (*module._params, *module._buffers)
+    known = getattr(module, "late_buffers", ())
+    object.__setattr__(module, "late_buffers", (*known, (name, before)))
 
 
 def name_parameters(module):

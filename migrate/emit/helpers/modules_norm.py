@@ -110,6 +110,15 @@ def batch_counter():
     return Parameter(zero, name="num_batches_tracked", requires_grad=False)
 
 
+def reset_running_stats(layer):
+    """torch's method of its norms: running values and counter as at the beginning."""
+    layer = getattr(layer, "bn2d", layer)
+    for name, value in (("moving_mean", 0), ("moving_variance", 1), ("num_batches_tracked", 0)):
+        held = getattr(layer, name, None)
+        if held is not None:
+            ops.assign(held, ops.full_like(held, value))
+
+
 class CountingBatchNorm1d(BatchNorm1d):
     """BatchNorm1d that counts the batches it was trained on."""
 
@@ -224,8 +233,8 @@ class LayerNorm(nn.LayerNorm):
         device=None,
         dtype=None,
     ):
-        if isinstance(normalized_shape, int):
-            normalized_shape = (normalized_shape,)
+        if not isinstance(normalized_shape, (tuple, list)):
+            normalized_shape = (int(normalized_shape),)
         super().__init__(tuple(normalized_shape), epsilon=eps, dtype=dtype or mindspore.float32)
         self.gamma.requires_grad = elementwise_affine
         self.beta.requires_grad = elementwise_affine and bias

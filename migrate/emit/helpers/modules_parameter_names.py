@@ -152,18 +152,31 @@ def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
     ]
     pairs += module.named_buffers("", recurse, remove_duplicate)
     if uses("late_buffer"):
-        pairs += [pair for pair in _late_buffers(module) if recurse or "." not in pair[0]]
+        pairs = _with_late_buffers(module, pairs, recurse)
     yield from _with_torch_names(module, pairs, prefix)
 
 
-def _late_buffers(module):
-    """Buffers that were None when they were registered, and are tensors by now."""
-    return [
-        (f"{path}.{name}" if path else name, getattr(cell, name))
-        for path, cell in module.cells_and_names()
-        for name in getattr(cell, "late_buffers", ())
-        if getattr(cell, name) is not None
-    ]
+def _with_late_buffers(module, pairs, recurse=True):
+    """With the buffers that were None when they were registered, and are tensors by now, each
+    behind what its module had before it.
+    """
+    for path, cell in module.cells_and_names():
+        start = f"{path}." if path else ""
+        for name, before in getattr(cell, "late_buffers", ()):
+            if getattr(cell, name) is None or (path and not recurse):
+                continue
+            behind = {start + one for one in (*before, *_late_names(cell, name))}
+            places = [i + 1 for i, (one, _) in enumerate(pairs) if one in behind]
+            below = [i for i, (one, _) in enumerate(pairs) if one.startswith(start)]
+            place = max(places) if places else below[0] if below else len(pairs)
+            pairs = [*pairs[:place], (start + name, getattr(cell, name)), *pairs[place:]]
+    return pairs
+
+
+def _late_names(cell, name):
+    """The late buffers that were registered before this one."""
+    names = [one for one, _ in cell.late_buffers]
+    return names[: names.index(name)]
 
 
 def answers_itself(module, method):
@@ -182,10 +195,7 @@ def own_state(module):
     }
     state = list(nn.Cell.state_dict(module).items())
     if uses("late_buffer"):
-        for late in _late_buffers(module):
-            inside = late[0].rpartition(".")[0]  # its module comes before the parts of the module
-            below = [i for i, (name, _) in enumerate(state) if name.startswith(inside)]
-            state.insert(below[0] if below else len(state), late)
+        state = _with_late_buffers(module, state)
     return OrderedDict((name, value) for name, value in state if name not in absent)
 
 

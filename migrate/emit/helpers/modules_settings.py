@@ -6,6 +6,10 @@ from mindspore import Parameter, nn, ops
 def set_batch_norm(layer, eps=None, momentum=None):
     """Give a batch norm another eps or another momentum, in torch's meaning."""
     norm = layer.bn2d if isinstance(layer, nn.BatchNorm3d) else layer
+    if not isinstance(norm, nn.Cell) or not hasattr(norm, "bn_train"):  # one that is composed
+        norm.eps = norm.eps if eps is None else eps
+        norm.share = norm.share if momentum is None else momentum
+        return
     norm.eps = norm.eps if eps is None else eps
     norm.momentum = norm.momentum if momentum is None else momentum
     norm.bn_train = ops.BatchNorm(

@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import libcst as cst
 
 from migrate.plan.input_gradients import InputGradients
-from migrate.resolve.values import Known, ListOf, TupleOf, options_of
+from migrate.resolve.values import (
+    PARAMETER,
+    TENSOR,
+    Instance,
+    Known,
+    ListOf,
+    TupleOf,
+    Value,
+    options_of,
+)
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.statements.suites import is_gone
 from migrate.rewrite.steps.step_state import StepState
@@ -88,7 +97,7 @@ class InputFunctions(FileAccess):
         return [function, line.with_changes(leading_lines=[cst.EmptyLine(indent=False)])]
 
     def _may_count(self, plan: InputGradients, name: str) -> bool:
-        """A tensor, or what may be one; lists and dicts take no part in the sum."""
+        """A tensor, or what may be one: only those take part in the sum."""
         types = [
             self.context.type(node)
             for statement in plan.region
@@ -96,7 +105,13 @@ class InputFunctions(FileAccess):
             if isinstance(node, ast.Name) and node.id == name
         ]
         options = [option for value in types for option in options_of(value)]
-        return not options or not all(isinstance(o, ListOf | TupleOf | Known) for o in options)
+        return not options or not all(map(_takes_no_part, options))
+
+
+def _takes_no_part(value: Value) -> bool:
+    """Lists, constants, and objects that are no tensors: distributions, layers."""
+    other = isinstance(value, Instance) and value not in (TENSOR, PARAMETER)
+    return other or isinstance(value, ListOf | TupleOf | Known)
 
 
 def _listed(names: list[str]) -> str:

@@ -434,3 +434,54 @@ def run():
     a = h(data(3, 3))
     b = h(data(3, 3, seed=7))
     return a, b, h.counts, h.steps, list(h.state_dict()), [n for n, _ in h.named_buffers()], h.extra
+
+# %% [17] statistics reset and a momentum given to a cumulative norm
+def run():
+    bn = nn.BatchNorm1d(3, momentum=None)
+    for k in range(3):
+        bn(data(5, 3, seed=k))
+    first = bn.running_mean.clone(), bn.num_batches_tracked.clone()
+    bn.reset_running_stats()
+    bn.momentum = 0.1
+    bn(data(5, 3))
+    return first, bn.running_mean, bn.running_var, list(bn.state_dict())
+
+# %% [17] statistics of all norms reset
+def run():
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.BatchNorm2d(2))
+    net(data(2, 1, 4, 4))
+    for m in net.modules():
+        if isinstance(m, nn.BatchNorm2d):
+            m.reset_running_stats()
+    return net[1].running_mean, net[3].running_var
+
+# %% [17] a cache registered as None between others
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(2))
+        self.register_buffer("cache", None)
+        self.register_buffer("steps", torch.tensor(0))
+        self.register_buffer("last", None)
+        self.w = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+        self.steps += 1
+        self.last = x[-1].detach()
+        self.cache = x.detach()
+        return (x - self.mean) * self.w
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.norm = Norm()
+
+    def forward(self, x):
+        return self.norm(self.fc(x))
+
+def run():
+    n = fill(Outer())
+    n(data(3, 2))
+    return list(n.state_dict()), [k for k, _ in n.named_buffers()], n.norm.mean, list(n.norm.state_dict())

@@ -357,3 +357,49 @@ def run():
     values, inverse = torch.unique(x, return_inverse=True)
     counts = x.unique(return_counts=True)[1]
     return torch.unique(x).size(0), values.size(), inverse.view(2, 2), counts.sum().item()
+
+# %% [16] Python's types as dtypes
+def run():
+    x = data(2, 3)
+    a = torch.ones((2, 2), dtype=bool)
+    b = torch.zeros(2, dtype=float)
+    c = torch.tensor([1.7, 2.0], dtype=int)
+    d = x.to(float)
+    e = torch.full((2,), True, dtype=bool)
+    g = torch.zeros_like(x, dtype=bool)
+    h = x.new_zeros(3, dtype=float)
+    return a, b, c, d, e, g, h, torch.arange(3, dtype=float), x.sum(dtype=float), torch.empty(2, dtype=int).fill_(3)
+
+# %% [16] a mask of Python's bool
+def f(n):
+    mask = torch.ones((2 * n, 2 * n), dtype=bool)
+    mask = mask.fill_diagonal_(0)
+    for i in range(n):
+        mask[i, n + i] = 0
+    return mask
+
+def run():
+    m = f(2)
+    return m, m.sum(), (~m).float(), torch.randn(4, 4)[m].shape
+
+# %% [16] dtypes chosen by a flag
+def make(values, whole):
+    return torch.tensor(values, dtype=int if whole else float)
+
+def run():
+    a, b = make([1, 2], True), make([1, 2], False)
+    return a, b, a.dtype, b.dtype
+
+# %% [16] tensors from numpy cast to Python's float
+def run():
+    x = torch.from_numpy(np.arange(4)).type(torch.float)
+    y = torch.as_tensor(np.arange(4), dtype=float)
+    z = torch.as_tensor([0, 1, 1], dtype=bool)
+    return x, y, z, y.dtype
+
+# %% [16] rounds of a loop from below zero as powers
+# in: 3,3; grad
+def f(x):
+    d = (x[None] - x[:, None]).pow(2).sum(-1)
+    band = d.detach().sum() / 6
+    return sum([torch.exp(-d / (band * 2 ** (i - 2))) for i in range(4)]) + sum(x.mean() * 2 ** i for i in range(-2, 2))

@@ -810,6 +810,7 @@ def run():
         meta.step()
         log.append(meta_loss.item())
     return log, net
+<<<<<<< HEAD
 
 # %% [0] a penalty in a function of outputs and inputs
 def d_r1_loss(real_pred, real_img):
@@ -920,3 +921,18 @@ def run():
     d = fill(nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1)))
     t = Trainer(d, 10.0)
     return [t.discriminator_trainstep(data(5, 4, seed=i)) for i in range(3)], d
+
+=======
+# %% [0] a distribution among what the gradient's function keeps
+from torch.distributions import Normal
+
+def run():
+    mu = data(3, 2).requires_grad_()
+    std = data(3, 2, seed=4).exp()
+    u = mu + std * 0.5
+    d = Normal(mu, std)
+    a = torch.tanh(u)
+    lp = (d.log_prob(u) - torch.log(1 - a.pow(2) + 1e-6)).sum(1, keepdim=True)
+    lp.mean().backward()
+    return a, lp, mu.grad, d.entropy().sum(-1)
+>>>>>>> a64224d (Take Python's types for dtypes, order late buffers, reset norms, and look again at callers whose callee was unknown)

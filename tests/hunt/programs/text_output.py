@@ -245,3 +245,24 @@ def run():
     x = data(2)
     table = {"cpu": 1, "cuda": 2}
     return x.device.type, table[x.device.type], f"{x.device.type}", x.device.type == "cpu", x.device.type in ("cuda", "mps")
+
+# %% [16] several results of a helper printed
+def histogram(img):
+    counts = torch.bincount(img.flatten().long(), minlength=4)
+    return counts, img.sum(), img.max()
+
+def run():
+    img = torch.from_numpy(np.random.default_rng(3).integers(0, 4, (3, 3), dtype=np.uint8))
+    c, s, m = histogram(img)
+    print(s, m, c, s.dtype)
+    return c, s, m
+
+# %% [16] a pair of a helper in a list printed
+def both(x):
+    return [x.min(), x.max()]
+
+def run():
+    x = torch.from_numpy(np.arange(4.0).astype("float32"))
+    low, high = both(x)
+    print("range", low, high, both(x))
+    return low, high
