@@ -931,7 +931,7 @@ def run():
     std = data(3, 2, seed=4).exp()
     u = mu + std * 0.5
     d = Normal(mu, std)
-    a = torch.tanh(u)
+    a = torch.tanh(u * 0.2)
     lp = (d.log_prob(u) - torch.log(1 - a.pow(2) + 1e-6)).sum(1, keepdim=True)
     lp.mean().backward()
     return a, lp, mu.grad, d.entropy().sum(-1)
