@@ -27,12 +27,29 @@ def settle_dtypes(call: Call, spelling: ImportPlanner) -> None:
     names = [option.name for option in options_of(slot.type) if isinstance(option, External)]
     if not any(name in _DTYPES for name in names):
         return
-    if len(names) > 1 or not isinstance(slot.value, cst.Name | cst.Attribute):
+    new = _meant(slot.value, names, spelling)
+    if new is None:
         raise Refusal(
             "dtype is one of several types of Python's",
             "use torch's dtypes: torch.bool, torch.int64, torch.float64",
         )
-    _replace(call, slot, expression(spelling.name(_DTYPES[names[0]])))
+    _replace(call, slot, new)
+
+
+def _meant(
+    node: cst.BaseExpression, names: list[str], spelling: ImportPlanner
+) -> cst.BaseExpression | None:
+    """The dtype, or a choice between two that are written there."""
+    if isinstance(node, cst.IfExp):
+        sides = [_written(side, spelling) for side in (node.body, node.orelse)]
+        return None if None in sides else node.with_changes(body=sides[0], orelse=sides[1])
+    known = len(names) == 1 and isinstance(node, cst.Name | cst.Attribute)
+    return expression(spelling.name(_DTYPES[names[0]])) if known else None
+
+
+def _written(node: cst.BaseExpression, spelling: ImportPlanner) -> cst.BaseExpression | None:
+    name = _DTYPES.get(f"builtins.{node.value}") if isinstance(node, cst.Name) else None
+    return expression(spelling.name(name)) if name is not None else None
 
 
 def _replace(call: Call, slot: Slot, new: cst.BaseExpression) -> None:

@@ -13,7 +13,6 @@ import libcst as cst
 from migrate.resolve.values import INT, ListOf, TupleOf, options_of
 from migrate.rewrite.calls.call import MISSING, Call, Refusal, Slot
 from migrate.rewrite.calls.dtype_arguments import settle_dtypes
-from migrate.rewrite.calls.plain_dtypes import settle_dtypes
 from migrate.rewrite.calls.size_arguments import settle_sizes, with_constant_sizes
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.nodes import (
@@ -57,7 +56,6 @@ def write_call(call: Call, spelling: ImportPlanner, rules: Rules) -> cst.BaseExp
     at run time what cannot be decided here.
     """
     call.quote = spelling.quote
-    settle_dtypes(call, spelling)
     if spelling.mint and call.overload.mint:
         try:
             return _in_mint(call, spelling)

@@ -810,7 +810,6 @@ def run():
         meta.step()
         log.append(meta_loss.item())
     return log, net
-<<<<<<< HEAD
 
 # %% [0] a penalty in a function of outputs and inputs
 def d_r1_loss(real_pred, real_img):
@@ -922,7 +921,6 @@ def run():
     t = Trainer(d, 10.0)
     return [t.discriminator_trainstep(data(5, 4, seed=i)) for i in range(3)], d
 
-=======
 # %% [0] a distribution among what the gradient's function keeps
 from torch.distributions import Normal
 
@@ -935,4 +933,3 @@ def run():
     lp = (d.log_prob(u) - torch.log(1 - a.pow(2) + 1e-6)).sum(1, keepdim=True)
     lp.mean().backward()
     return a, lp, mu.grad, d.entropy().sum(-1)
->>>>>>> a64224d (Take Python's types for dtypes, order late buffers, reset norms, and look again at callers whose callee was unknown)
