@@ -14,7 +14,7 @@ from migrate.style.calls import NO_GRAD, Kinds
 from migrate.style.display import Display
 from migrate.style.evaluation import Evaluation, EvaluationReader
 from migrate.style.frames import Frame, Item, Scope, Stays, items_of, without_moves
-from migrate.syntax.access import is_read
+from migrate.syntax.access import is_read, read_of
 from migrate.syntax.ast_index import nodes_of
 
 _SAVE = "torch.save"
@@ -315,7 +315,7 @@ class LoopReader:
     def _check_displayed(self, inside: set[ast.AST]) -> None:
         """Sums and lists of what is shown, in the words of the function that holds the loop."""
         for frame, name, statement in self._display.bound:
-            node, at = frame.origin(ast.Name(name, ast.Load()))
+            node, at = frame.origin(read_of(name))
             if at is not self._root or not isinstance(node, ast.Name):
                 if not isinstance(node, ast.Name) or node.id not in at.bound:
                     raise Stays(f"`{name}` outlives the loop", statement)

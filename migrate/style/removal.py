@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from migrate.pipeline.context import Context
 from migrate.style.epoch_loop import EpochLoop
 from migrate.syntax.access import is_read
-from migrate.syntax.ast_index import nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _PURE = (
     ast.Constant,
@@ -19,9 +19,6 @@ _PURE = (
     ast.Name,
     ast.Attribute,
     ast.UnaryOp,
-    ast.USub,
-    ast.Load,
-    ast.Store,
 )
 _PURE_CALLS = ("len", "float", "int", "time.time", "time.perf_counter", "list", "dict", "tqdm")
 
@@ -117,5 +114,5 @@ def _is_pure(value: ast.AST) -> bool:
     return all(
         isinstance(node, _PURE)
         or (isinstance(node, ast.Call) and ast.unparse(node.func) in _PURE_CALLS)
-        for node in ast.walk(value)
+        for node in all_nodes(value)
     )

@@ -19,6 +19,11 @@ def is_store(node: ast.AST) -> bool:
     return getattr(node, "ctx", None).__class__ is ast.Store
 
 
+def read_of(name: str) -> ast.Name:
+    """The expression that reads a variable, for questions about one that is only named."""
+    return ast.Name(name, ast.Load())
+
+
 def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
     """The variables that are bound among these nodes."""
     return {node.id for node in nodes if isinstance(node, ast.Name) and is_store(node)}
