@@ -9,37 +9,28 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from migrate.analyze.coverage import Assumption, Coverage, file_coverage
-from migrate.emit.used_helpers import used_helpers
 from migrate.findings import Finding, make_finding
-from migrate.flow.project_flags import formats_numbers, repeats_numpy
-from migrate.graph_mode.not_compiled import mark_classes
-from migrate.graph_mode.watched_settings import HELPER as WATCH_SETTINGS
-from migrate.graph_mode.watched_settings import changes_settings, with_helper_import
 from migrate.lower.run import Lowered
 from migrate.pipeline import Pass, all_passes
 from migrate.pipeline.context import MARKER, Context
+from migrate.port.bound_names import bound_names
 from migrate.port.guard import check_equivalence
-from migrate.port.passes import lower_file, run_passes, run_source_passes
+from migrate.port.installed_helpers import helpers_in, with_installed
+from migrate.port.passes import run_passes, run_source_passes
 from migrate.port.reasons import reasons_of
-from migrate.port.restyle import Restyled, restyled
+from migrate.port.source_to_port import SourceToPort, lowered_source
 from migrate.project import ReadProblem, SourceFile, parse
 from migrate.resolve import FileResolution, Resolver
 from migrate.resolve.members import class_is_module
-from migrate.resolve.modules import ModuleScope
 from migrate.resolve.torch_in_text import texts_naming_torch
 from migrate.resolve.usage import Usage
-from migrate.rewrite.calls.shown_types import shows_layers, shows_tensors
 from migrate.rewrite.names.import_findings import import_findings
-from migrate.rewrite.tensors.numpy_operands import may_meet_numpy
-from migrate.syntax.access import is_store, stored_names
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.depth import DEEPEST_CHAIN, too_deep
 from migrate.syntax.helper_import import helper_alias, with_way_up
-from migrate.syntax.import_planner import HELPERS, ImportPlanner
+from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.keyword_spaces import space_keywords
 from migrate.table.helper_pieces import helper_index
-
-_MEMBERS = ("torch.Tensor.", "torch.nn.Module.", "torch.return_types.")
 
 
 @dataclass(slots=True)
@@ -92,31 +83,6 @@ def _import_planner(
     return planner
 
 
-def _helpers_in(code: str, context: Context) -> list[str]:
-    """The helpers that the ported code still uses, in the order in which they were asked for."""
-    used = used_helpers(context.ported_tree or ast.parse(code))
-    return [name for name in context.spelling.helpers if name in used]
-
-
-@dataclass(slots=True)
-class _Source:
-    """A file as the passes see it: read, resolved and lowered."""
-
-    file: SourceFile
-    original: str  # as it was read, after the passes over the source
-    text: str  # with what was lowered
-    resolution: FileResolution  # of that text
-    usages: list[Usage]  # of the original
-    lowered: Lowered
-    lowered_names: frozenset[str]
-    styled: Restyled  # with what `--style` replaced
-
-    @property
-    def scope(self) -> ModuleScope:
-        assert self.resolution.scope is not None
-        return self.resolution.scope
-
-
 def port_file(
     resolver: Resolver,
     source: SourceFile,
@@ -144,7 +110,7 @@ def port_file(
     resolution = resolver.file(source, text=text)
     if resolution.problem is not None:
         return PortedFile(source, text, problem=resolution.problem)
-    read = _lowered_source(resolver, source, text, resolution, passes, style)
+    read = lowered_source(resolver, source, text, resolution, passes, style)
     table = resolver.modules.table
     found = import_findings(read.scope.tree, source, resolver.modules)
     if not found and not _is_touched(read.resolution, table.roots):
@@ -188,45 +154,15 @@ def port_file(
     return _ported(read, code, context, helper_import)
 
 
-def _lowered_source(
-    resolver: Resolver,
-    source: SourceFile,
-    text: str,
-    resolution: FileResolution,
-    passes: Sequence[Pass],
-    style: str,
-) -> _Source:
-    """The file in forms that Graph mode compiles; one that is ported already stays as it is."""
-    assert resolution.scope is not None
-    usages, original, names = list(resolution.usages), text, frozenset[str]()
-    styled = restyled(resolver, resolution, text, passes, style)
-    if styled.lines:
-        text = styled.text
-        resolution = resolver.file(source, text=text)
-    assert resolution.scope is not None
-    lowered = Lowered(text)
-    if not resolution.scope.ported:
-        lowered = lower_file(resolver, resolution, text, passes)
-    if lowered.lines:
-        names = _names_read(resolution.scope.tree)
-        text = lowered.text
-        resolution = resolver.file(source, text=text)
-    assert resolution.scope is not None
-    if resolution.scope.ported:
-        _drop_members(resolution)
-    lowered = Lowered(lowered.text, styled.source_lines(lowered.lines))
-    return _Source(source, original, text, resolution, usages, lowered, names, styled)
-
-
-def _ported(read: _Source, code: str, context: Context, helper_import: str) -> PortedFile:
+def _ported(read: SourceToPort, code: str, context: Context, helper_import: str) -> PortedFile:
     """What became of the file, with the helpers that its code needs."""
     original = read.original
     if read.scope.ported and not context.ported and not markers(code) - markers(read.text):
         code, helpers, context.generated = original, [], {}  # there is nothing left to be ported
     else:
-        helpers = _helpers_in(code, context)
+        helpers = helpers_in(code, context)
         *way_up, own_import = helper_import.split("\n")
-        code = _with_installed(code, context, own_import, helpers)
+        code = with_installed(code, context, own_import, helpers)
         for line in way_up:
             code = with_way_up(code, line)
     findings = [_at_source(finding, read.lowered) for finding in context.findings]
@@ -250,7 +186,7 @@ def _ported(read: _Source, code: str, context: Context, helper_import: str) -> P
     )
 
 
-def _coverage(read: _Source, findings: list[Finding], context: Context) -> Coverage:
+def _coverage(read: SourceToPort, findings: list[Finding], context: Context) -> Coverage:
     """The counts of a ported file, with what its passes took for granted."""
     counted = file_coverage(read.file, read.usages, findings, context.table)
     found = read.styled.all_assumptions(context.assumptions, read.lowered.source_line)
@@ -287,11 +223,6 @@ def _left_as_it_is(
     return PortedFile(source, text, findings=[finding], coverage=left)
 
 
-def _names_read(tree: ast.Module) -> frozenset[str]:
-    read = nodes_of(tree, ast.Name)
-    return frozenset(node.id for node in read if not is_store(node))
-
-
 def _at_source(finding: Finding, lowered: Lowered) -> Finding:
     """The finding with the line of the file as it was before anything was lowered."""
     return replace(finding, line=lowered.source_line(finding.line)) if lowered.lines else finding
@@ -307,47 +238,6 @@ def _deep_expression(source: SourceFile, tree: ast.Module) -> Finding | None:
     return make_finding("MS208", source.path, reason, step, line=deep.lineno)
 
 
-def _with_installed(code: str, context: Context, helper_import: str, helpers: list[str]) -> str:
-    """The code with an import of the helpers that take effect when they are imported."""
-    usages = context.resolution.usages
-    if not context.module_classes and all(usage.form == "unknown" for usage in usages):
-        return code  # torch may reach it only through values of unknown types
-    code, uncompiled = mark_classes(code, context)
-    if uncompiled or changes_settings(context):
-        code = with_helper_import(code, helper_import, helpers)
-        helpers.append(WATCH_SETTINGS)
-    if formats_numbers(context.tree):
-        reason = "tensors of one value take a number's format"
-        code = with_helper_import(code, helper_import, helpers, reason)
-        helpers.append("formatted_tensors")
-    if may_meet_numpy(context):
-        reason = "numpy's numbers leave operations to tensors"
-        code = with_helper_import(code, helper_import, helpers, reason)
-        helpers.append("tensors_before_numpy")
-    if repeats_numpy(context.tree, context.modules.project):
-        reason = "the numbers that numpy draws stay the program's"
-        code = with_helper_import(code, helper_import, helpers, reason)
-        helpers.append("own_draws")
-    shown = [("shown_tensors", shows_tensors(context)), ("shown_layers", shows_layers(context))]
-    for name, wanted in shown:
-        if wanted:
-            reason = "tensors and layers are shown as torch shows them"
-            code = with_helper_import(code, helper_import, helpers, reason)
-            helpers.append(name)
-    return code
-
-
-def _drop_members(resolution: FileResolution) -> None:
-    """Of a file that is ported already, only what still names torch can need work; methods are
-    MindSpore's own.
-    """
-    resolution.usages = [
-        usage
-        for usage in resolution.usages
-        if usage.form != "unknown" and not usage.api.startswith(_MEMBERS)
-    ]
-
-
 def _context(
     resolver: Resolver, resolution: FileResolution, spelling: ImportPlanner, text: str
 ) -> Context:
@@ -356,35 +246,6 @@ def _context(
     context.interpreter = resolver.interpreter
     context.text, context.lines = text, text.split("\n")
     return context
-
-
-def bound_names(tree: ast.Module, resolver: Resolver) -> frozenset[str]:
-    """Every name the file binds by itself, so that nothing we import takes its place."""
-    names = set(stored_names(nodes_of(tree, ast.Name)))
-    names |= {node.arg for node in nodes_of(tree, ast.arg)}
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
-    names |= {node.name or "" for node in nodes_of(tree, *definitions)}
-    for node in nodes_of(tree, ast.Import, ast.ImportFrom):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if not resolver.modules.is_library(alias.name) and not alias.name.startswith(
-                    ("mindspore", "numpy", "math")
-                ):
-                    names.add(alias.asname or alias.name.partition(".")[0])
-        elif isinstance(node, ast.ImportFrom):
-            library = node.level == 0 and (
-                resolver.modules.is_library(node.module or "")
-                or (node.module or "").startswith("mindspore")
-            )
-            if not library:
-                names |= {
-                    alias.asname or alias.name for alias in node.names if not _may_be_torch(alias)
-                }
-    return frozenset(names)
-
-
-def _may_be_torch(alias: ast.alias) -> bool:
-    return (alias.asname or alias.name) in ("nn", "F", "torch", HELPERS)
 
 
 def _imports_any(tree: ast.Module, packages: Collection[str]) -> bool:
