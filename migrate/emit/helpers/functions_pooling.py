@@ -112,13 +112,15 @@ def avg_pool3d(
 
 
 def _max_windows(input, kernel, stride, padding, ceil_mode):
-    """Max pooling of a batch over two axes. Padded with -inf first: MindSpore's own padded pooling
-    runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
+    """Max pooling of a batch over two or three axes. Padded with -inf first: MindSpore's own padded
+    pooling runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
     """
+    ndim = len(kernel)
     if input.dtype not in _POOLED:
-        return ops.max_pool2d(input, kernel, stride, padding, ceil_mode=ceil_mode)
+        pool = ops.max_pool2d if ndim == 2 else ops.max_pool3d
+        return pool(input, kernel, stride, padding, ceil_mode=ceil_mode)
     pads = ()
-    for axis in (1, 0):
+    for axis in range(ndim - 1, -1, -1):
         size = input.shape[2 + axis] + 2 * padding[axis]
         after = padding[axis]
         if ceil_mode:
@@ -127,8 +129,10 @@ def _max_windows(input, kernel, stride, padding, ceil_mode):
                 steps -= 1  # a window must begin inside the input or its left padding
             after += max(steps * stride[axis] + kernel[axis] - size, 0)
         pads += (padding[axis], after)
-    if pads != (0, 0, 0, 0):
+    if pads != (0, 0) * ndim:
         input = constant_pad(input, pads, float("-inf"))
+    if ndim == 3:
+        return ops.MaxPool3D(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
     return ops.MaxPool(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
 
 
@@ -215,11 +219,17 @@ def max_pool3d(
 ):
     """torch's max_pool3d."""
     kernel = _pool_sizes(kernel_size, 3)
+    strides = _pool_stride(stride, kernel, 3)
+    pads = _pool_sizes(padding, 3)
+    batch = _with_batch(input, 3)
+    dense = dilation == 1 or _pool_sizes(dilation, 3) == (1, 1, 1)
+    if dense and not return_indices:
+        return _without_batch(_max_windows(batch, kernel, strides, pads, ceil_mode), input, 3)
     output, indices = ops.max_pool3d(
-        _with_batch(input, 3),
+        batch,
         kernel,
-        stride=_pool_stride(stride, kernel, 3),
-        padding=_pool_sizes(padding, 3),
+        stride=strides,
+        padding=pads,
         dilation=_pool_sizes(dilation, 3),
         ceil_mode=ceil_mode,
         return_indices=True,
