@@ -8,11 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from migrate.table.ascend_kernels import reason
+
 FILE = "evidence.json"
 SCHEMA = "ms-migrate/evidence"
 VERSION = 1
 # Verdicts of dry runs with which a program runs on an Ascend, fast or slowly.
 TAKEN = ("accepted", "AI CPU", "host CPU")
+SLOW = TAKEN[1:]
 
 
 @dataclass(slots=True)
@@ -65,7 +68,10 @@ def ascend_said(document: dict[str, Any]) -> str:
     parts = [f"{word} {document[stage]}" for stage, word in words if stage in document]
     parts += [f"{dtype} {verdict}" for dtype, verdict in document.get("dtypes", {}).items()]
     text = f"{document['verdict']} ({'; '.join(parts)})"
-    return f"{text}; {document['first']}" if document.get("first") else text
+    if not document.get("first"):
+        return text
+    kept = reason(document["first"]) if document["verdict"] in SLOW else ""
+    return f"{text}; {document['first']}" + (f" ({kept})" if kept else "")
 
 
 def contradiction(platforms: tuple[str, ...], verdict: str) -> str:

@@ -18,6 +18,7 @@ from migrate.table.packages import Packages
 
 __all__ = ["Table", "TableError"]
 
+ASCEND_KERNELS = "ascend_kernels"
 GRAPH_LIMITS = "graph_limits"
 NATIVE_DATA = "native_data"
 ALIASES = "aliases"
@@ -32,7 +33,16 @@ VARIANTS = ("nan", "infinite", "complex", "batch_counts", "earlier")
 NAN, INFINITE, COMPLEX, BATCH_COUNTS, EARLIER = VARIANTS
 _EARLIER_THAN = "2.10"
 # Files that hold no rows of APIs.
-_OF_OTHERS = {ALIASES, DEVICES, GRAPH_LIMITS, MINT, NATIVE_DATA, PACKAGES, *VARIANTS}
+_OF_OTHERS = {
+    ALIASES,
+    ASCEND_KERNELS,
+    DEVICES,
+    GRAPH_LIMITS,
+    MINT,
+    NATIVE_DATA,
+    PACKAGES,
+    *VARIANTS,
+}
 
 
 class Table:

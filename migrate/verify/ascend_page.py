@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from migrate.table import Table
-from migrate.table.evidence import TAKEN, Evidence, contradiction
+from migrate.table.ascend_kernels import reason
+from migrate.table.evidence import SLOW, TAKEN, Evidence, contradiction
 from migrate.verify.ascend_tally import NOT_RUN, VERDICTS
 from migrate.verify.fingerprint import stale_rows
 
@@ -112,13 +113,17 @@ def _not_accepted(rows: dict[str, dict[str, Any]]) -> Iterator[str]:
     yield from (
         "## Not accepted on the AI Core",
         "",
-        "| row | verdict | PyNative | gradient | Graph mode | first |",
-        "|---|---|---|---|---|---|",
+        "A slow kernel stays for a reason: `mappings/ascend_kernels.toml`.",
+        "",
+        "| row | verdict | PyNative | gradient | Graph mode | first | why it stays |",
+        "|---|---|---|---|---|---|---|",
     )
     for name, row in sorted(rows.items()):
         if row["verdict"] != "accepted":
             counts = " | ".join(row.get(stage, "") for stage in ("pynative", "gradient", "graph"))
-            yield f"| `{name}` | {row['verdict']} | {counts} | {_short(row.get('first', ''))} |"
+            first = row.get("first", "")
+            why = reason(first) if row["verdict"] in SLOW else ""
+            yield f"| `{name}` | {row['verdict']} | {counts} | {_short(first)} | {why} |"
     yield ""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from migrate.table import Table
-from migrate.table.evidence import Evidence, ascend_said, contradiction
+from migrate.table.ascend_kernels import reason, reasons
+from migrate.table.evidence import SLOW, Evidence, ascend_said, contradiction, load
 from migrate.verify.ascend_page import page
 from migrate.verify.ascend_tally import AscendTally, by_row
 from migrate.verify.fingerprint import row_hash, stale_rows
@@ -88,3 +89,16 @@ def test_the_page_has_totals_and_every_row_that_is_not_accepted() -> None:
     assert "torch.abs" in stale_rows(table, evidence, "ascend")
     assert "torch.abs" not in stale_rows(table, evidence)
     assert "| `torch.lgamma` | AI CPU |" in text and "| `torch.abs` | float64 |" in text
+
+
+def test_every_slow_row_says_why_its_kernel_stays() -> None:
+    table = Table()
+    rows = load(table.folder).rows
+    slow = {n: row["ascend"] for n, row in rows.items() if row["ascend"]["verdict"] in SLOW}
+    assert slow, "no row is slow: the table of reasons is not needed any more"
+    assert [name for name, row in slow.items() if not reason(row["first"])] == []
+    used = {
+        operator for row in slow.values() for operator in row["first"].split(": ")[1].split(", ")
+    }
+    assert set(reasons()) <= used, "reasons of operators that no row has"
+    assert reasons()["Lgamma"] in ascend_said(slow["torch.lgamma"])
