@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from migrate.flow.blocks import Home, own_calls, statements_below
+from migrate.flow.losses import is_loss
 from migrate.flow.names import binds
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import (
@@ -70,17 +71,7 @@ def root_of(node: ast.expr) -> ast.expr:
 
 def _is_model(node: ast.expr, flow: Flow) -> bool:
     value = flow.symbols.type(node)
-    if not is_module_value(value):
-        return False
-    last = ast.unparse(node).rpartition(".")[2].lower()
-    names = [
-        option.cls if isinstance(option.cls, str) else option.cls.node.name
-        for option in options_of(value)
-        if isinstance(option, Instance)
-    ]
-    return not any("Loss" in name for name in names) and not any(
-        word in last for word in ("loss", "criterion")
-    )
+    return is_module_value(value) and not is_loss(node, value)
 
 
 def _sounds_like_model(node: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from migrate.flow.losses import is_loss_of_torch
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import (
     UNKNOWN,
@@ -80,7 +81,7 @@ def _runs_network(call: ast.Call, flow: Flow) -> bool:
     kinds = options_of(flow.symbols.type(call.func))
     if all(kind is UNKNOWN for kind in kinds):
         return not _sounds_like(call.func, _LOSS_WORDS)
-    return not all(map(_is_loss, kinds))
+    return not all(map(is_loss_of_torch, kinds))
 
 
 def _may_be_network(node: ast.expr, flow: Flow) -> bool:
@@ -90,12 +91,6 @@ def _may_be_network(node: ast.expr, flow: Flow) -> bool:
 def _sounds_like(node: ast.expr, words: tuple[str, ...]) -> bool:
     last = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return any(word in last.lower() for word in words)
-
-
-def _is_loss(kind: Value) -> bool:
-    """One of torch's own losses."""
-    cls = kind.cls if isinstance(kind, Instance) else ""
-    return isinstance(cls, str) and cls.startswith("torch.nn.") and cls.endswith("Loss")
 
 
 def is_parameter(value: Value) -> bool:

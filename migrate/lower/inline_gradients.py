@@ -14,7 +14,7 @@ from migrate.findings import Finding
 from migrate.flow.mentions import trees_with
 from migrate.pipeline import becomes, declare, same
 from migrate.pipeline.context import Context
-from migrate.syntax.access import is_read, is_store
+from migrate.syntax.access import is_read, is_store, read_of
 from migrate.syntax.ast_index import all_nodes, child_nodes, nodes_of, parents_of
 from migrate.syntax.edits import Edit, SourceText
 
@@ -237,7 +237,7 @@ def _arguments(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]
     positional = names[1:] if is_method else names
     if len(call.args) > len(positional) or any(isinstance(a, ast.Starred) for a in call.args):
         return None
-    given: dict[str, ast.expr] = {"self": ast.Name("self", ast.Load())} if is_method else {}
+    given: dict[str, ast.expr] = {"self": read_of("self")} if is_method else {}
     if is_method and names[:1] != ["self"]:
         return None
     given |= dict(zip(positional, call.args, strict=False))
@@ -316,7 +316,7 @@ def _fresh(name: str, taken: set[str]) -> ast.Name:
     while free in taken:
         free, number = f"{name}_{number}", number + 1
     taken.add(free)
-    return ast.Name(free, ast.Load())
+    return read_of(free)
 
 
 def _removed(function: ast.FunctionDef, context: Context, source: SourceText) -> Edit:
