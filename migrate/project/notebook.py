@@ -21,10 +21,14 @@ _LINE_MAGIC = re.compile(r"(\s*)([%!?].*|[\w.]+\?{1,2}\s*)$", re.DOTALL)
 _ASSIGNED_MAGIC = re.compile(r"(\s*[\w., ]+=\s*)([%!].*)$", re.DOTALL)
 
 
-def read_document(data: bytes, path: Path) -> dict[str, Any]:
-    """A notebook's JSON; refuses what is none, and what Jupyter itself would not open."""
+def read_document(data: bytes, path: Path, number: str = "") -> dict[str, Any]:
+    """A notebook's JSON; refuses what is none, and what Jupyter itself would not open. With a word
+    for it, each number is that word and the number as it is written (`1E2`, `0.10`).
+    """
+    kinds = ("parse_float", "parse_int", "parse_constant") if number else ()
+    options: dict[str, Any] = dict.fromkeys(kinds, lambda text: f"{number}{text}")
     try:
-        document = json.loads(data.decode("utf-8-sig"))
+        document = json.loads(data.decode("utf-8-sig"), **options)
     except UnicodeDecodeError:
         raise ReadProblem(
             make_finding("MS207", path, "is a notebook that is not UTF-8", "save it as UTF-8")
@@ -66,7 +70,7 @@ def join_cells(data: bytes, path: Path) -> tuple[str, list[tuple[int, int]]]:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         starts.append((len(lines) + 1, number))
-        lines += _python_lines(_source(cell))
+        lines += _python_lines(cell_source(cell))
     return "\n".join(lines) + "\n", starts
 
 
@@ -80,7 +84,7 @@ def _language(document: dict[str, Any]) -> str:
     return ""
 
 
-def _source(cell: dict[str, Any]) -> str:
+def cell_source(cell: dict[str, Any]) -> str:
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
         return "".join(part for part in source if isinstance(part, str))

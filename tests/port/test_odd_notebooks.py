@@ -102,3 +102,56 @@ def test_a_form_feed_in_a_string_is_no_line_end(tmp_path: Path) -> None:
     assert main(["port", str(tmp_path / "a.ipynb"), "-o", str(tmp_path / "out"), "-q"]) == 0
     (new,) = json.loads((tmp_path / "out/a.ipynb").read_text())["cells"]
     assert "s = 'a\x0cb\x1cc\u2028d'" in "".join(new["source"])
+
+
+PORTED_CODE = "x = ops.relu(ops.ones(2))"
+
+
+def ported_sources(tmp_path: Path, source: str) -> list[str]:
+    """The code of two cells that come out, the second of them without its import."""
+    text = json.dumps({"cells": [cell(source), cell("".join(CODE))]})
+    (tmp_path / "a.ipynb").write_text(text, encoding="utf-8")
+    main(["port", str(tmp_path / "a.ipynb"), "-o", str(tmp_path / "out"), "--quiet"])
+    found = json.loads((tmp_path / "out/a.ipynb").read_text(encoding="utf-8"))["cells"]
+    return [one["source"] for one in found]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def f():\n    pass  # %s of the rest",
+        "y = None  # !rm -rf .",
+        "pass  # ?",
+        "# %% [markdown]\n# A cell of an editor",
+        "pass  # torch?",
+    ],
+)
+def test_a_comment_does_not_become_a_command(line: str, tmp_path: Path) -> None:
+    """Magics stand as comments while the text is Python; what its author wrote stays a comment."""
+    first, last = ported_sources(tmp_path, f"{line}\nimport torch\nw = torch.ones(2)")
+    assert line in first and "ops.ones(2)" in first and PORTED_CODE in last
+
+
+def test_magics_come_back_beside_comments(tmp_path: Path) -> None:
+    lines = "%matplotlib inline\nfiles = !ls\npass  # %time\n"
+    first, _ = ported_sources(tmp_path, f"{lines}import torch\nw = torch.ones(2)")
+    assert all(line in first for line in lines.splitlines()) and "ops.ones" in first
+
+
+def test_a_comment_that_is_one_of_the_magics_leaves_the_notebook(tmp_path: Path) -> None:
+    lines = "%time\npass  # %time\nimport torch\nw = torch.ones(2)"
+    assert ported_sources(tmp_path, lines) == [lines, "".join(CODE)]
+
+
+@pytest.mark.parametrize("text", ["# ms-migrate: cell 2", '"""\n# ms-migrate: cell 7\n"""'])
+def test_a_text_that_looks_like_a_seam_is_none(text: str, tmp_path: Path) -> None:
+    first, last = ported_sources(tmp_path, f"{text}\na = 1")
+    assert first == f"{text}\na = 1" and PORTED_CODE in last
+
+
+def test_numbers_stay_as_they_are_written(tmp_path: Path) -> None:
+    numbers = '"a": 1E2, "b": 0.10, "c": 1e999, "d": -0, "e": "ms-migrate number 7", "f": NaN'
+    text = '{"cells": [' + json.dumps(cell("".join(CODE), outputs=[])) + '], "metadata": {'
+    (tmp_path / "a.ipynb").write_text(f"{text}{numbers}}}}}", encoding="utf-8")
+    assert main(["port", str(tmp_path / "a.ipynb"), "-o", str(tmp_path / "out")]) == 0
+    assert numbers in (tmp_path / "out/a.ipynb").read_text(encoding="utf-8")

@@ -184,3 +184,9 @@ def test_pieces_do_more_when_new_files_ask_for_it(tmp_path: Path, edited: bool) 
     assert "_max_positions" in text
     assert ("Mine." in text) is edited
     compile(text, "helpers", "exec")
+
+
+def test_a_module_that_was_left_stays_left(port: Port) -> None:
+    """Its uses were ported, so it is read nowhere any more: no reason to take it for another."""
+    again = port("import torch\nfrom mindspore import ops\n\nlibrary = torch\nx = ops.ones(2)\n")
+    assert "library = torch\n" in again.text

@@ -25,7 +25,13 @@ _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def find_held_modules(tree: ast.Module, context: Context) -> dict[ast.AST, str]:
-    """The module in MindSpore, by the expression that names torch's."""
+    """The module in MindSpore, by the expression that names torch's.
+
+    In a file that is ported already, one that is left has its finding, and its uses may be gone.
+    """
+    scope = context.resolution.scope
+    if scope is not None and scope.ported:
+        return {}
     held = {
         node: TARGETS[usage.api]
         for node in nodes_of(tree, ast.Name, ast.Attribute)
