@@ -45,6 +45,7 @@ class Function:
     trains: bool = False
     jitted: bool = False
     python_only: str = ""  # a statement that no pass lowers
+    decorators: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -102,9 +103,16 @@ class CompiledIndex:
             seen.add(place)
             if place[0] == start[0]:
                 yield place[1], ""
-            elif self._functions(place[0])[place[1]].python_only:
-                yield place[1], self._functions(place[0])[place[1]].python_only
+            elif reason := self._python_only(place):
+                yield place[1], reason
             pending += self._called(place)
+
+    def _python_only(self, place: Place) -> str:
+        function = self._functions(place[0])[place[1]]
+        own = [name for name in function.decorators if self._definition(place[0], name)]
+        if own and not function.python_only:
+            return f"a graph leaves out {own[0]}, its decorator"
+        return function.python_only
 
     def words_read(self) -> frozenset[str] | None:
         """Names and attributes that layers and jitted functions mention, and what they may call;
@@ -340,6 +348,7 @@ def _outline_body(body: Iterable[ast.stmt], prefix: str, found: Outline) -> None
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
     result = Function()
     result.jitted = any(_last(_called(one)) in _JIT for one in node.decorator_list)
+    result.decorators = [ast.unparse(_called(one)) for one in node.decorator_list]
     for part in all_nodes(node):
         if part.__class__ in _PYTHON_ONLY:
             result.python_only = f"Graph mode does not compile {_PYTHON_ONLY[part.__class__]}"

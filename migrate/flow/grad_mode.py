@@ -81,14 +81,9 @@ def grad_mode(node: ast.expr, flow: Flow) -> str | None:
 def chosen_mode(node: ast.expr, body: Sequence[ast.stmt], flow: Flow) -> str | None:
     """`ctx = torch.no_grad() if frozen else nullcontext()`: recorded unless `frozen`."""
     if isinstance(node, (ast.Name, ast.Attribute)):
-        named = ast.unparse(node)
-        given = [
-            n.value
-            for s in body
-            for n in all_nodes(s)
-            if isinstance(n, ast.Assign) and named in map(ast.unparse, n.targets)
-        ]
-        return chosen_mode(given[0], body, flow) if len(given) == 1 else None
+        said = grad_mode(node, flow)
+        given = definition(node, body) if said is None else None
+        return said if given is None else chosen_mode(given, body, flow)
     if not isinstance(node, ast.IfExp):
         return grad_mode(node, flow) if isinstance(node, ast.Call) else None
     first, second = (grad_mode(branch, flow) for branch in (node.body, node.orelse))
@@ -97,6 +92,29 @@ def chosen_mode(node: ast.expr, body: Sequence[ast.stmt], flow: Flow) -> str | N
     if second == "" and first != "":
         return f"({ast.unparse(node.test)})"
     return first if first == second else None
+
+
+def definition(node: ast.expr, body: Sequence[ast.stmt]) -> ast.expr | None:
+    """The one value of a name or attribute; of two that an `if` decides on, a conditional."""
+    named = ast.unparse(node)
+    given = {
+        n: n.value
+        for s in body
+        for n in all_nodes(s)
+        if isinstance(n, ast.Assign) and named in map(ast.unparse, n.targets)
+    }
+    if len(given) == 1:
+        return next(iter(given.values()))
+    if len(given) != 2:
+        return None
+    for branch in (n for s in body for n in all_nodes(s) if isinstance(n, ast.If)):
+        chosen = [given[n] for n in branch.body if isinstance(n, ast.Assign) and n in given]
+        others = [given[n] for n in branch.orelse if isinstance(n, ast.Assign) and n in given]
+        if chosen and not branch.orelse:  # the other one stands in front
+            others = [value for n, value in given.items() if n.lineno < branch.lineno]
+        if len(chosen) == len(others) == 1:
+            return ast.IfExp(branch.test, chosen[0], others[0])
+    return None
 
 
 def escaping(function: ast.AST, cuts: list[Cut], flow: Flow) -> list[Cut]:

@@ -15,7 +15,14 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from migrate.flow.grad_mode import STATEMENTS, Cut, chosen_mode, grad_mode, stops_gradient
+from migrate.flow.grad_mode import (
+    STATEMENTS,
+    Cut,
+    chosen_mode,
+    definition,
+    grad_mode,
+    stops_gradient,
+)
 from migrate.flow.project_flags import sets_grad_mode, switches_grad_mode
 from migrate.resolve.values import ProjectClass, ProjectFunction, options_of
 from migrate.syntax.ast_index import all_nodes
@@ -37,6 +44,7 @@ class GradRegions:
         self._flow = flow
         self._sets = sets_grad_mode(flow.modules.project)
         self._switches = switches_grad_mode(flow.modules.project)
+        self.followed: set[ast.AST] = set()  # uses as values whose blocks are known
         self._left: dict[ast.AST, tuple[str, str]] = {}  # function -> modes at its yields, its end
 
     def cuts(self, body: list[ast.stmt], function: ast.AST | None) -> list[Cut]:
@@ -74,11 +82,13 @@ class GradRegions:
 
     def context(self, node: ast.expr, body: Sequence[ast.stmt]) -> str | None:
         """The mode inside of `with node:`; None where it changes nothing."""
-        said = grad_mode(node, self._flow)
-        if said is None and isinstance(node, (ast.Name, ast.Attribute, ast.IfExp)):
-            said = chosen_mode(node, body, self._flow)
+        said = self._chosen(node, body)
         if said is not None or not isinstance(node, ast.Call) or not self._sets:
             return said
+        if not node.args:  # `(torch.no_grad if off else nullcontext)()`
+            said = self._chosen(node.func, body)
+            if said is not None:
+                return said
         for option in options_of(self._flow.symbols.type(node.func)):
             if isinstance(option, ProjectFunction):
                 said = self._at_yields(option, node)
@@ -87,6 +97,16 @@ class GradRegions:
             if said is not None:
                 return said
         return None
+
+    def _chosen(self, node: ast.expr, body: Sequence[ast.stmt]) -> str | None:
+        said = grad_mode(node, self._flow)
+        if said is None and isinstance(node, (ast.Name, ast.Attribute, ast.IfExp)):
+            said = chosen_mode(node, body, self._flow)
+            given = definition(node, body)
+            self.followed |= set(all_nodes(given)) if given is not None else set()
+        if said is not None:
+            self.followed |= set(all_nodes(node))
+        return said
 
     def setter(self, call: ast.expr) -> str | None:
         """The mode behind a call of a function of the program that sets it and returns."""

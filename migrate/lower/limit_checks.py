@@ -6,14 +6,21 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from migrate.lower.function import CompiledFunction
+from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.lower.inline_partials import partials
 from migrate.lower.late_closures import late_captures
 from migrate.lower.limits import Limit, by_syntax, limits
 from migrate.lower.list_methods import METHODS
 from migrate.lower.packed_uses import packed_uses
 from migrate.resolve.members import class_is_module
-from migrate.resolve.values import External, ListOf, ProjectClass, is_tensor, options_of
+from migrate.resolve.values import (
+    External,
+    ListOf,
+    ProjectClass,
+    ProjectFunction,
+    is_tensor,
+    options_of,
+)
 from migrate.syntax.access import is_store
 from migrate.syntax.ast_index import all_nodes
 
@@ -53,6 +60,22 @@ def limits_met(function: CompiledFunction) -> Iterator[Met]:
         yield Met(statement, rows["partial-keywords"], f"{name}(...), a functools.partial,")
     for node in packed_uses(function):
         yield Met(node, rows["packed-sequence"], "packed sequence")
+    if any(_wraps(decorator, function) for decorator in function.node.decorator_list):
+        yield Met(function.node, rows["decorated-function"], f"{function.node.name}()")
+
+
+def _wraps(decorator: ast.expr, function: CompiledFunction) -> bool:
+    """A decorator of the program that gives another function in its place. Of a plain function,
+    what is marked by functools.wraps is left out; a method loses its receiver with any.
+    """
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    for option in options_of(function.value_of(called)):
+        if isinstance(option, ProjectFunction):
+            inner = [n for n in all_nodes(option.node) if isinstance(n, FUNCTIONS)][1:]
+            marked = [n for n in inner if n.decorator_list]
+            if marked or (inner and function.owner is not None):
+                return True
+    return False
 
 
 def _loop(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:

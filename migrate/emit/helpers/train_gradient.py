@@ -13,6 +13,7 @@ from mindspore.common.recompute import _pynative_executor
 
 from migrate.emit.helpers.helper_origin import uses
 from migrate.emit.helpers.train_constants import _name_apart, _same, _surroundings
+from migrate.emit.helpers.train_decorated import decorated
 from migrate.emit.helpers.train_host_state import changes_by_itself
 from migrate.emit.helpers.train_reach import (
     apply_to_reached,
@@ -200,6 +201,8 @@ def _python_alone(fn, around):
         return "a value that it takes for a constant changes every time"
     cells = [value for value in around.values() if isinstance(value, nn.Cell)]
     reason = next(filter(None, map(python_only, cells)), "")
+    if not reason and uses("decorators") and (name := decorated(fn)):
+        return f"a graph leaves out the decorator of {name}()"
     if not reason and uses("values that change by themselves") and changes_by_itself(fn, around):
         return "it would draw Python's or numpy's random numbers once"
     return reason

@@ -8,6 +8,7 @@ import mindspore
 from mindspore import Tensor, nn
 
 from migrate.emit.helpers.helper_origin import uses
+from migrate.emit.helpers.train_decorated import decorated_in
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 # MindSpore's own records of a Cell, which change from call to call.
@@ -134,6 +135,8 @@ def python_only(cell):
         reason = getattr(type(part), "not_compiled", "")
         if reason:
             return f"{type(part).__name__}: {reason}"
+        if uses("decorators") and (name := decorated_in(type(part))):
+            return f"{type(part).__name__}: a graph leaves out the decorator of {name}()"
         if uses("hooks of layers") and _hooks(part):
             return f"{type(part).__name__} has hooks, whose effects a graph loses"
     return ""

@@ -298,6 +298,11 @@ def last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
+def _decorates(program: Program) -> bool:
+    """functools.wraps marks what it wraps, and so do libraries of decorators."""
+    return not program.words().isdisjoint({"wraps", "update_wrapper", "wrapt", "decorator"})
+
+
 _FACTS: dict[str, Callable[[Program], bool]] = {
     "settings that change": _settings_change,
     "values that change by themselves": _draws,
@@ -310,6 +315,7 @@ _FACTS: dict[str, Callable[[Program], bool]] = {
     "keys that load_state_dict returns": _keys_are_read,
     "state_dict methods": _own_state,
     "hooks of layers": _hooks,
+    "decorators": _decorates,
     "parts with other names": _other_parts,
     "largest moments": _largest_moments,
     "optimizers of MindSpore's": _optimizers_of_mindspore,

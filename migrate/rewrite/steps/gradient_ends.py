@@ -16,7 +16,7 @@ from migrate.pipeline import becomes, declare
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_state import StepState
 from migrate.rewrite.steps.write_cuts import CutWriter
-from migrate.syntax.ast_index import all_nodes, nodes_of
+from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -86,6 +86,9 @@ class GradientEnds(NodePass):
         said = grad_mode(partner, self.context.flow)
         if said is None:
             return updated
+        if not self._is_followed(partner):
+            self._flag(partner, "where gradients are switched off by this value is not known")
+            return original
         flag = "" if said in ("", "True") else code(original.args[0].value)
         return expression(f"{self._name}({'True' if said == 'True' else flag})")
 
@@ -101,8 +104,33 @@ class GradientEnds(NodePass):
             return None
         if grad_mode(partner, self.context.flow) != "":
             return None
+        if usage.form == "value" and not self._is_followed(partner):
+            return None
         self.context.ported += usage.form == "value"
         return expression(self._name)
+
+    def _is_followed(self, node: ast.expr) -> bool:
+        """Whether the blocks or functions that a context is used for are known."""
+        if self._steps.plans.tape:
+            return True  # it works while the program runs
+        _ = self._cuts
+        parent = parents_of(self.context.tree).get(node)
+        if node in self.context.flow.grad_regions.followed or _is_called_on(parent, node):
+            return True
+        if isinstance(parent, (ast.Return, ast.IfExp)):
+            self.context.assume(
+                node,
+                "it is used by `with` statements that are in view, or on functions",
+                "print torch.is_grad_enabled() in the blocks that use it",
+            )
+            return True
+        names = [ast.unparse(t) for t in parent.targets] if isinstance(parent, ast.Assign) else []
+        if any(
+            call.args and ast.unparse(call.func) in names
+            for call in nodes_of(self.context.tree, ast.Call)
+        ):
+            return True
+        return False
 
     @property
     def _name(self) -> str:
@@ -137,17 +165,19 @@ class GradientEnds(NodePass):
                 found += self._differentiated(home, cuts)
         for cut in found:
             if cut.unless == UNCLEAR:
-                self._report(cut)
+                self._flag(
+                    cut.statement,
+                    "whether gradients are recorded here is decided inside of a function or class "
+                    "whose test could not be followed",
+                )
         return {cut.statement: cut for cut in found if cut.unless != UNCLEAR}
 
-    def _report(self, cut: Cut) -> None:
+    def _flag(self, node: ast.AST, message: str) -> None:
         self.context.flag(
-            cut.statement,
+            node,
             "MS408",
-            "whether gradients are recorded here is decided inside of a function or class whose "
-            "test could not be followed",
-            "write `with torch.no_grad():` around this statement, or pass the flag to "
-            "torch.set_grad_enabled() here",
+            message,
+            "write `with torch.no_grad():` around the statements themselves",
         )
 
     def _differentiated(self, home: ast.Module | Function, cuts: list[Cut]) -> list[Cut]:
@@ -184,3 +214,8 @@ class GradientEnds(NodePass):
                     found.add(name)
                     parts.append(functions[name])
         return found
+
+
+def _is_called_on(parent: ast.AST | None, node: ast.expr) -> bool:
+    """`torch.no_grad()(function)`; the class itself, which is called without arguments."""
+    return isinstance(parent, ast.Call) and parent.func is node

@@ -281,3 +281,100 @@ def run():
         r.push(v)
     r.left.add_(10)
     return r.data, r.left, r.right
+
+# %% [21] a function that a decorator of the program wraps, called in forward
+import functools
+
+def doubled(fn):
+    @functools.wraps(fn)
+    def inner(*args, **kwargs):
+        return fn(*args, **kwargs) * 2
+    return inner
+
+@doubled
+def shifted(x, by=1.0):
+    return torch.tanh(x) + by
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = fill(nn.Linear(3, 2))
+
+    def forward(self, x):
+        return shifted(self.fc(x), by=0.5)
+
+def run():
+    m = Net()
+    x = data(4, 3)
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    for _ in range(3):
+        opt.zero_grad()
+        loss = m(x).pow(2).mean()
+        loss.backward()
+        opt.step()
+    return m(x), m
+
+# %% [21] forward itself and a method are wrapped by decorators
+import functools
+
+def scaled(factor):
+    def decorate(method):
+        @functools.wraps(method)
+        def inner(self, x):
+            return method(self, x) * factor
+        return inner
+    return decorate
+
+def checked(method):
+    def inner(self, *args):
+        assert all(isinstance(a, torch.Tensor) for a in args)
+        return method(self, *args)
+    return inner
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = fill(nn.Linear(3, 2))
+
+    @scaled(0.5)
+    def head(self, x):
+        return self.fc(x)
+
+    @checked
+    @scaled(3.0)
+    def forward(self, x):
+        return self.head(x)
+
+def run():
+    m = Net()
+    x = data(4, 3)
+    return m(x), m(x + 1)
+
+# %% [21] a wrapped function of another file
+from layers import act
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = fill(nn.Linear(3, 2))
+
+    def forward(self, x):
+        return act(self.fc(x))
+
+def run():
+    m = Net()
+    return m(data(4, 3)), m(data(2, 3, seed=4))
+
+# --- layers.py
+from functools import wraps
+import torch
+
+def clamped(fn):
+    @wraps(fn)
+    def inner(x):
+        return fn(x).clamp(min=0.1)
+    return inner
+
+@clamped
+def act(x):
+    return torch.tanh(x)

@@ -691,3 +691,70 @@ def run():
         loss.backward()
         opt.step()
     return enc, head
+
+# %% [2] a context chosen as a class
+import contextlib
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(4):
+        opt.zero_grad()
+        cm = torch.no_grad if i < 2 else contextlib.nullcontext
+        with cm():
+            h = F.relu(enc(x))
+        loss = F.mse_loss(head(h), y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2] a context chosen by if and else
+import contextlib
+
+def run():
+    enc, head = fill(nn.Linear(3, 4)), fill(nn.Linear(4, 2), 1)
+    opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+    x, y = data(4, 3), data(4, 2, seed=3)
+    for i in range(4):
+        opt.zero_grad()
+        if i < 2:
+            frozen = torch.no_grad()
+        else:
+            frozen = contextlib.nullcontext()
+        with frozen:
+            h = torch.tanh(enc(x))
+        loss = F.mse_loss(head(h), y)
+        loss.backward()
+        opt.step()
+    return enc, head
+
+# %% [2, 21] a decorator of the program that evaluates without gradients
+import functools
+
+def evaluation(fn):
+    @functools.wraps(fn)
+    def wrapped(model, *args, **kwargs):
+        was = model.training
+        model.eval()
+        with torch.no_grad():
+            out = fn(model, *args, **kwargs)
+        model.train(was)
+        return out
+    return wrapped
+
+@evaluation
+def targets(model, x):
+    return torch.sigmoid(model(x)), model(x).argmax(1)
+
+def run():
+    m = nn.Sequential(fill(nn.Linear(3, 4)), nn.Tanh(), fill(nn.Linear(4, 3), 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.3)
+    x = data(5, 3)
+    for _ in range(3):
+        soft, hard = targets(m, x)
+        opt.zero_grad()
+        loss = ((torch.sigmoid(m(x)) - soft * 0.9) ** 2).sum()
+        loss.backward()
+        opt.step()
+    return m, soft, hard
