@@ -125,12 +125,8 @@ class GradientEnds(NodePass):
             )
             return True
         names = [ast.unparse(t) for t in parent.targets] if isinstance(parent, ast.Assign) else []
-        if any(
-            call.args and ast.unparse(call.func) in names
-            for call in nodes_of(self.context.tree, ast.Call)
-        ):
-            return True
-        return False
+        calls = nodes_of(self.context.tree, ast.Call)
+        return any(call.args and ast.unparse(call.func) in names for call in calls)
 
     @property
     def _name(self) -> str:
