@@ -14,7 +14,8 @@ from migrate.table.evidence import dry_run
 
 # Verdicts of `verify --device Ascend-dry-run` that a person must act on.
 _REFUSED = ("no kernel", "dtype refused", "host CPU")
-_BY_ARGUMENTS = "refused"  # whatever the samples were: other arguments may do
+# Whatever the samples were: other arguments may do, as may other sizes for an error of its own.
+_BY_ARGUMENTS = "refused"
 _STAGES = {"forward": "pynative", "gradient": "gradient", "graph": "graph"}
 
 
@@ -38,11 +39,12 @@ def opinion(entry: Entry, mode: str = "both") -> Opinion | None:
     verdict = dry["verdict"]
     # An error of the program, not of a kernel, counts where compiling it is what fails.
     counts = verdict in _REFUSED or (verdict == "fails" and stage == "graph")
-    if not counts and verdict != _BY_ARGUMENTS:
+    by_arguments = verdict == _BY_ARGUMENTS or (verdict == "fails" and not counts)
+    if not counts and not by_arguments:
         return Opinion()
     about = f"{entry.target or entry.torch} on Ascend, in dry run"
     taken, tried = _counts(dry.get(stage, ""))
-    if verdict == _BY_ARGUMENTS or (taken and verdict != "host CPU"):
+    if by_arguments or (taken and verdict != "host CPU"):
         return Opinion(note=f"{about}, {tried - taken} of {tried} calls were refused: {said}")
     return Opinion(problem=f"{about}: {said}")
 

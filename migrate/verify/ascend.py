@@ -88,6 +88,7 @@ def _variables(scratch: Path) -> dict[str, str]:
 def _update(table: Table, rows: dict[str, AscendTally]) -> None:
     """Put the verdicts beside what the CPU said."""
     from migrate.report.output import write_file
+    from migrate.verify.pages import write_pages
 
     evidence = load(table.folder)
     for name, tally in rows.items():
@@ -98,6 +99,7 @@ def _update(table: Table, rows: dict[str, AscendTally]) -> None:
     docs = table.folder.parent / "docs" / "results"
     if docs.is_dir():
         write_file(docs / "ascend_dry_run.md", page(table, evidence, SOC))
+        write_pages(table, evidence, docs.parent)
 
 
 def totals(rows: dict[str, str]) -> list[tuple[str, int]]:

@@ -11,7 +11,7 @@ from typing import Any
 from migrate.table import Table
 from migrate.table.ascend_kernels import reason
 from migrate.table.evidence import SLOW, TAKEN, Evidence, contradiction
-from migrate.verify.ascend_tally import NOT_RUN, VERDICTS
+from migrate.verify.ascend_tally import NOT_RUN, REFUSALS, VERDICTS
 from migrate.verify.fingerprint import stale_rows
 
 _MEANINGS = {
@@ -137,7 +137,7 @@ def _dtypes_refused(rows: dict[str, dict[str, Any]]) -> Iterator[str]:
         "|---|---|---|",
     )
     for name, row in sorted(rows.items()):
-        refused = [d for d, v in row.get("dtypes", {}).items() if v in VERDICTS[5:]]
+        refused = [d for d, v in row.get("dtypes", {}).items() if v in REFUSALS]
         if refused and row["verdict"] in TAKEN:
             why = row.get("why", {}).get(refused[0], "")
             yield f"| `{name}` | {', '.join(refused)} | {_short(why)} |"

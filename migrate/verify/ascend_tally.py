@@ -19,6 +19,7 @@ VERDICTS = (
     "dtype refused",
     "no kernel",
 )
+REFUSALS = VERDICTS[5:]
 _WORDS = {"program failed": "fails"}
 NOT_RUN = "not run"
 _MOST_TEXT = 200

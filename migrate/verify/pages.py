@@ -8,7 +8,8 @@ from typing import Any
 
 from migrate.report.output import write_file
 from migrate.table import Entry, Table
-from migrate.table.evidence import Evidence
+from migrate.table.evidence import TAKEN, Evidence
+from migrate.verify.ascend_tally import NOT_RUN, REFUSALS
 from migrate.verify.fingerprint import row_hash
 
 _MADE = "<!-- Made by `ms-migrate verify --update`; edit mappings/*.toml instead. -->\n"
@@ -158,15 +159,17 @@ def _page(namespace: str, entries: list[Entry], evidence: Evidence) -> str:
         f"# {namespace}",
         "",
         _MADE,
-        "| torch | MindSpore | status | differences | evidence |",
-        "|---|---|---|---|---|",
+        "The last column is what MindSpore's Ascend backend says [in dry run](../preflight.md).",
+        "",
+        "| torch | MindSpore | status | differences | evidence | Ascend |",
+        "|---|---|---|---|---|---|",
     ]
     for entry in entries:
         short = entry.torch.removeprefix(f"{namespace}.")
         target = f"`{entry.target}`" if entry.target else "none"
         lines.append(
             f"| `{short}` | {_cell(target)} | {entry.status} | {_cell(_differences(entry))} "
-            f"| {_cell(_measured(entry, evidence))} |"
+            f"| {_cell(_measured(entry, evidence))} | {_cell(_on_ascend(entry, evidence))} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -186,6 +189,21 @@ def _measured(entry: Entry, evidence: Evidence) -> str:
     counts = [found[stage] for stage in ("forward", "gradient", "graph") if stage in found]
     text = f"{found['verdict']}" + (f" {', '.join(counts)}" if counts else "")
     return text if found["hash"] == row_hash(entry) else f"stale: {text}"
+
+
+def _on_ascend(entry: Entry, evidence: Evidence) -> str:
+    """`accepted`, or `AI CPU: Lgamma`, and the dtypes that are refused beside float32."""
+    found = evidence.rows.get(entry.torch, {}).get("ascend")
+    if found is None:
+        return ""
+    text = str(found["verdict"])
+    operator = found.get("first", "").partition(": ")[2].partition(": ")[0]
+    if text not in ("accepted", NOT_RUN) and operator:
+        text += f": {operator}"
+    refused = [name for name, said in found.get("dtypes", {}).items() if said in REFUSALS]
+    if refused and found["verdict"] in TAKEN:
+        text += f"; not for {', '.join(refused)}"
+    return text if found.get("hash") == row_hash(entry) else f"stale: {text}"
 
 
 def _cell(text: str) -> str:

@@ -57,9 +57,10 @@ def test_what_only_graph_mode_refuses_is_no_matter_of_pynative_mode(
     assert (quiet.code, quiet.note) == ("", "")
 
 
-def test_an_error_of_the_sample_is_not_the_devices(
+def test_an_error_that_the_cpu_does_not_raise_is_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dry = {"verdict": "fails", "pynative": "0/3", "first": "forward: ValueError: 7"}
     use = _use(tmp_path, monkeypatch, dry)
-    assert (use.code, use.note) == ("", "")
+    assert (use.code, use.problem) == ("", "")
+    assert "3 of 3 calls were refused: forward: ValueError: 7" in use.note

@@ -8,6 +8,7 @@ from migrate.table.evidence import SLOW, Evidence, ascend_said, contradiction, l
 from migrate.verify.ascend_page import page
 from migrate.verify.ascend_tally import AscendTally, by_row
 from migrate.verify.fingerprint import row_hash, stale_rows
+from migrate.verify.pages import api_pages
 
 
 def _trial(dtype: str = "float32", **stages: str) -> dict[str, object]:
@@ -102,3 +103,10 @@ def test_every_slow_row_says_why_its_kernel_stays() -> None:
     }
     assert set(reasons()) <= used, "reasons of operators that no row has"
     assert reasons()["Lgamma"] in ascend_said(slow["torch.lgamma"])
+
+
+def test_the_pages_of_the_api_show_the_dry_run() -> None:
+    table = Table()
+    pages = api_pages(table, load(table.folder))
+    assert "| AI CPU: Lgamma; not for" in pages["torch.md"]
+    assert "| no kernel: Eigh |" in pages["torch.linalg.md"]
