@@ -53,3 +53,18 @@ def test_private_methods_of_constructors_do(name: str, expected: bool) -> None:
     tree = ast.parse(SOURCE)
     (node,) = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
     assert builds(node, tree) is expected
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ("class Big(Net):\n    def __init__(self):\n        self._fill()", True),
+        ("class Big(Net):\n    def restart(self):\n        self._fill()", False),
+        ("def restart(net):\n    net.apply(net._fill)", False),
+        ("net._fill()", False),
+    ],
+)
+def test_other_files_are_asked_too(other: str, expected: bool) -> None:
+    tree = ast.parse(SOURCE)
+    (node,) = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "_fill"]
+    assert builds(node, tree, [ast.parse(other)]) is expected

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 import libcst as cst
 
-from migrate.flow.construction import builds
+from migrate.flow.construction import builds_in_program
 from migrate.pipeline import becomes, declare, flags
 from migrate.resolve import Usage
 from migrate.resolve.values import PARAMETER, UNKNOWN, Instance, Known, Value, options_of
@@ -310,7 +310,8 @@ class LibraryCalls(NodePass):
             candidate.dtype_of = self.context.flow.dtypes.of
             candidate.may_be_empty = self.context.flow.empties.may_be
             candidate.gets_empty = self.context.flow.empties.reach
-            candidate.builds = partial(builds, self.function, self.context.flow.tree)
+            project = self.context.modules.project
+            candidate.builds = partial(builds_in_program, self.function, self.context.tree, project)
         if partner in self._sites.statements:
             use_statement_forms(calls)
 
