@@ -38,6 +38,7 @@ class Sign(Flag):
     SEEDS_NUMPY = auto()
     MAKES_COMPLEX = auto()
     NAMES_DOUBLES = auto()
+    UNDOES_TANH = auto()  # 1 - y ** 2, atanh(y)
     SETS_GRAD_MODE = auto()
     SWITCHES_GRAD_MODE = auto()  # by a call of its own, not for a block
 
@@ -60,6 +61,7 @@ _NAMED = {
         ),
         Sign.MAKES_COMPLEX,
     ),
+    **dict.fromkeys(("atanh", "arctanh", "TanhTransform"), Sign.UNDOES_TANH),
     **dict.fromkeys(("float64", "double", "DoubleTensor"), Sign.NAMES_DOUBLES),
     **dict.fromkeys(("OneCycleLR", "CyclicLR"), Sign.CYCLES_MOMENTUM),
     **dict.fromkeys(("no_grad", "inference_mode"), Sign.SETS_GRAD_MODE),
@@ -254,6 +256,21 @@ def _compare(node: ast.Compare, names: set[str]) -> Sign:
     return Sign.LOOKS_FOR_NAN if ast.dump(left) == ast.dump(right) else Sign.NOTHING
 
 
+def _difference(node: ast.BinOp, names: set[str]) -> Sign:
+    """`1 - y.pow(2)`, `1 - y ** 2`, `1 - y * y`"""
+    left, right = node.left, node.right
+    if not (isinstance(node.op, ast.Sub) and isinstance(left, ast.Constant) and left.value == 1):
+        return Sign.NOTHING
+    if isinstance(right, ast.Call):
+        called = getattr(right.func, "attr", getattr(right.func, "id", ""))
+        return Sign.UNDOES_TANH if called in ("pow", "square") else Sign.NOTHING
+    squared = isinstance(right, ast.BinOp) and (
+        isinstance(right.op, ast.Pow)
+        or (isinstance(right.op, ast.Mult) and ast.dump(right.left) == ast.dump(right.right))
+    )
+    return Sign.UNDOES_TANH if squared else Sign.NOTHING
+
+
 def _keyword(node: ast.keyword, names: set[str]) -> Sign:
     """`nn.Parameter(x, requires_grad=False)`, and what may be False there."""
     if node.arg != "requires_grad":
@@ -357,6 +374,7 @@ _LOOKS: dict[type[ast.AST], Callable[[Any, set[str]], Sign]] = {
     ast.Import: _import,
     ast.Call: _call,
     ast.Compare: _compare,
+    ast.BinOp: _difference,
     ast.keyword: _keyword,
     ast.Assign: _assign,
     ast.AugAssign: _assign,

@@ -24,6 +24,11 @@ def makes_complex(project: Project) -> bool:
     return _any_has(project, Sign.MAKES_COMPLEX)
 
 
+def undoes_tanh(project: Project) -> bool:
+    """`1 - y ** 2`, `torch.atanh(y)`: what is NaN for values above 1."""
+    return _any_has(project, Sign.UNDOES_TANH)
+
+
 def names_doubles(project: Project) -> bool:
     """`torch.float64`, `x.double()`: a tensor of unknown dtype may be one."""
     return _any_has(project, Sign.NAMES_DOUBLES)

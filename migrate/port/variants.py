@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from migrate.flow.batch_counts import counts_batches
-from migrate.flow.project_flags import looks_for_nan, makes_complex, names_infinity
+from migrate.flow.project_flags import (
+    looks_for_nan,
+    makes_complex,
+    names_infinity,
+    undoes_tanh,
+)
 from migrate.project import Project
 from migrate.table import Table
-from migrate.table.load import BATCH_COUNTS, COMPLEX, INFINITE, NAN
+from migrate.table.load import BATCH_COUNTS, COMPLEX, INFINITE, NAN, SQUASHED
 
 
 def with_variants(table: Table, project: Project) -> Table:
@@ -16,6 +21,7 @@ def with_variants(table: Table, project: Project) -> Table:
         INFINITE: names_infinity(project),
         COMPLEX: makes_complex(project),
         BATCH_COUNTS: counts_batches(project),
+        SQUASHED: undoes_tanh(project),
     }
     variants = tuple(name for name, needed in wanted.items() if needed)
     return Table(table.folder, version=table.version, variants=variants) if variants else table

@@ -300,3 +300,17 @@ def run():
         loss.backward()
         opt.step()
     return skipped, m
+
+# %% [15] squashed actions and their log probabilities
+# in: 4,3 4,3
+def f(mean, noise):
+    x = mean + 3 * noise
+    y = torch.tanh(x)
+    logp = -0.5 * noise.pow(2) - torch.log(0.5 * (1 - y.pow(2)) + 1e-6)
+    return y, logp.sum(-1), noise.mul(4).tanh()
+
+# %% [15] tanh undone
+# in: 40
+def f(x):
+    y = (x * 4).tanh().clamp(-1, 1)
+    return torch.atanh(y * 0.999), torch.isfinite(torch.log1p(-F.tanh(x * 4).abs() + 1e-6))
