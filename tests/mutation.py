@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from datetime import date
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-DATE = "2026-11-18"
 # Of mutmut 3: what the tests of a mutant ended with. None: it was not run.
 _KILLED = (1, 3, -11, 24, 36, 152, 255, -24)  # a failed test, a crash, a limit of time
 _SURVIVED, _NO_TESTS = 0, 33
@@ -32,6 +32,11 @@ def _outcome(code: int | None) -> str:
     return "killed" if code in _KILLED else "not run"
 
 
+def _last_day(mutants: Path) -> date:
+    """When a result was written last; the page may be written later."""
+    return date.fromtimestamp(max(meta.stat().st_mtime for meta in mutants.rglob("*.meta")))
+
+
 def page(mutants: Path) -> str:
     lines = [
         "# Mutation testing",
@@ -39,7 +44,7 @@ def page(mutants: Path) -> str:
         "`make mutation` lets mutmut 3.8.1 change the modules below, one place at a time, and runs "
         "their quick tests",
         "(`[mutmut]` in setup.cfg) against each change. "
-        f"Last run {DATE}, Python 3.11, no framework. The score",
+        f"Last run {_last_day(mutants)}, Python 3.11, no framework. The score",
         "is the share of killed mutants among those that were run; one that no test runs is alive.",
         "",
         "| module | mutants | killed | survived | without a test | not run | score |",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections import Counter
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ KINDS = {
     "ported again": "porting the output changed it again",
     "given up": "the guard or the rewriter left the file as it is (MS312)",
 }
-DATE = "2026-11-18"
 
 
 def kind_of(problem: str) -> str:
@@ -29,7 +29,8 @@ def kind_of(problem: str) -> str:
     return head.split(" ", 1)[1].removesuffix(" lost") if head.endswith(" lost") else head
 
 
-def write_page(results: Path, page: Path) -> None:
+def write_page(results: Path, page: Path, whole: int) -> None:
+    """`whole` is the number of files of a run that was not stopped."""
     rows: list[dict[str, Any]] = [
         row
         for row in map(json.loads, results.read_text(encoding="utf-8").splitlines())
@@ -39,7 +40,7 @@ def write_page(results: Path, page: Path) -> None:
     for row in rows:
         for problem in row["problems"]:
             problems.setdefault(kind_of(problem), []).append((_short(row), problem))
-    page.write_text("\n".join(_lines(rows, problems)) + "\n", encoding="utf-8")
+    page.write_text("\n".join(_lines(rows, problems, whole)) + "\n", encoding="utf-8")
 
 
 def _short(row: dict[str, Any]) -> str:
@@ -49,7 +50,9 @@ def _short(row: dict[str, Any]) -> str:
     return f"{package}/{inside}" if inside and inside != row["path"] else package
 
 
-def _lines(rows: list[dict[str, Any]], problems: dict[str, list[tuple[str, str]]]) -> list[str]:
+def _lines(
+    rows: list[dict[str, Any]], problems: dict[str, list[tuple[str, str]]], whole: int
+) -> list[str]:
     kinds = Counter(row["package"].partition("/")[0] for row in rows)
     packages = {"/".join(row["package"].split("/")[:2]) for row in rows}
     refused = Counter(row["refused"] for row in rows if row["refused"])
@@ -60,8 +63,12 @@ def _lines(rows: list[dict[str, Any]], problems: dict[str, list[tuple[str, str]]
         "`make fuzz` analyses and ports every file of the standard library, of the installed "
         "packages and of packages that",
         "`tests/fuzz/download.py` fetches, and ports the output once more. "
-        f"Last run {DATE}, Python {platform.python_version()},",
+        f"Last run {date.today()}, Python {platform.python_version()},",
         f"libcst {version('libcst')}, torch {version('torch')}, one process.",
+        "",
+        *_stopped(len(rows), whole),
+        "The first file of a package bears the cost of reading what the package is made of: the "
+        "slowest file is mostly that.",
         "",
         "| | |",
         "|---|---|",
@@ -89,6 +96,13 @@ def _lines(rows: list[dict[str, Any]], problems: dict[str, list[tuple[str, str]]
         if len(found) > 40:
             lines.append(f"- and {len(found) - 40} more")
     return lines
+
+
+def _stopped(count: int, whole: int) -> list[str]:
+    """A run in pieces goes on at the next `make fuzz`."""
+    if count >= whole:
+        return []
+    return [f"**This is not the whole run**: {count:,} of {whole:,} files so far.", ""]
 
 
 def _code(problem: str) -> str:
