@@ -24,7 +24,7 @@ def describe(error: BaseException, limit: int = 500) -> str:
     """The kind and message of any exception, even of one whose `__str__` raises."""
     try:
         text = str(error)
-    except Exception:
+    except BaseException:  # user code, which may raise KeyboardInterrupt as well
         text = "<its message could not be read>"
     text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return text if len(text) <= limit else f"{text[:limit]}..."

@@ -112,7 +112,7 @@ def _problems(
             return
         before = ast.parse(text)
     # Markers are comments; an import of a module that is ported too leads to the ported one.
-    if not interpreted and not names_torch(text) and _dump(before) != _dump(after):
+    if not interpreted and not names_torch(text) and _dump(before, source) != _dump(after, source):
         yield "changed although it names nothing of torch"
     lost = comments(text) - comments(ported.text)
     if lost:
@@ -123,11 +123,13 @@ def _problems(
     ported.encoded()
 
 
-def _dump(tree: ast.Module) -> str:
-    """Everything but where a module is imported from: `pkg.part` is `.part` within the package."""
+def _dump(tree: ast.Module, source: SourceFile) -> str:
+    """The tree with imports by their whole names: `.part` is `pkg.part` within the package."""
+    around = source.package.split(".")
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            node.level, node.module = 0, (node.module or "").rpartition(".")[2] or None
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = around[: len(around) - node.level + 1]
+            node.level, node.module = 0, ".".join([*base, node.module or ""]).rstrip(".")
     return ast.dump(tree)
 
 

@@ -81,6 +81,13 @@ class Unspeakable(Exception):
 def unspeakable(image):
     raise Unspeakable
 
+class Interrupting(Exception):
+    def __str__(self):
+        raise KeyboardInterrupt
+
+def interrupting(image):
+    raise Interrupting
+
 def long_message(image):
     raise ValueError("x" * 5_000_000)
 
@@ -88,6 +95,14 @@ def bad_word(image):
     folder = os.path.dirname(sys.argv[1])
     with open(os.path.join(folder, "error.json"), "w") as file:
         file.write('{"kind": 1}')
+    os._exit(1)
+
+def waiting_words(image):
+    folder = os.path.dirname(sys.argv[1])
+    for name in ("error.json", "progress"):
+        if os.path.exists(os.path.join(folder, name)):
+            os.unlink(os.path.join(folder, name))
+        os.symlink("/dev/zero", os.path.join(folder, name))
     os._exit(1)
 
 def eat(image):
@@ -197,6 +212,8 @@ def test_a_flood_of_output_is_cut(start, tmp_path: Path) -> None:
         ("unspeakable", "failed: Unspeakable: <its message could not be read>"),
         ("long_message", "failed: ValueError: xxxx"),
         ("bad_word", "its error message is not readable"),
+        ("interrupting", "failed: Interrupting: <its message could not be read>"),
+        ("waiting_words", "(exit code 1)"),
     ],
 )
 def test_odd_errors(start, function: str, said: str) -> None:

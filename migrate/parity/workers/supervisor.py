@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 from migrate.parity.workers import family
@@ -63,6 +64,7 @@ def _end_as(status: int) -> None:
     family.end_descendants(os.getpid())
     if os.WIFSIGNALED(status):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with suppress(OSError):  # SIGKILL has no handler
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)

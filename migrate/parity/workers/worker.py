@@ -18,10 +18,12 @@ from typing import Any
 
 from migrate import onednn
 from migrate.errors import RequestError
+from migrate.files.plain import read_json, read_plain
 from migrate.parity.workers import family
 
 _BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
 PARENT = "MS_MIGRATE_PARENT"  # the environment variable that names the process a worker serves
+_LONGEST_WORD = 5_000_000  # bytes of what a worker writes down; it runs user code
 _TAIL = 12  # lines
 _LONGEST_LINE = 500
 _KEPT_BYTES = 64_000
@@ -46,7 +48,7 @@ class Worker:
 
     def stage(self) -> str:
         try:
-            text = (self.folder / "progress").read_text(encoding="utf-8", errors="replace")
+            text = read_plain(self.folder / "progress", _LONGEST_WORD).decode(errors="replace")
             return text[:200] or "starting"
         except OSError:
             return "starting"
@@ -235,7 +237,7 @@ def _word(path: Path) -> dict[str, str]:
     """What a worker wrote down at its end; user code runs there, so it may be anything."""
     fields = ("kind", "what", "where", "next_step", "trace")
     try:
-        found = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+        found = read_json(path, _LONGEST_WORD)
         word = {name: found[name] for name in fields}
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         word = {}

@@ -86,7 +86,7 @@ def main(job_path: str) -> None:
 def _trace(error: BaseException) -> str:
     try:
         return "".join(traceback.format_exception(error))[-10 * _LONGEST :]
-    except Exception:
+    except BaseException:  # a message that raises anything
         return f"the traceback of {type(error).__name__} could not be formatted"
 
 
