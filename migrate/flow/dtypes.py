@@ -24,6 +24,7 @@ from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
+    from migrate.flow.events import Definition
 
 CASTS = {
     "half": "float16",
@@ -142,24 +143,56 @@ class Dtypes(Bounded):
         around = self._flow.around(node)
         if around is None:
             return ""
-        definitions = around.defuse.reaching(node)
         found = set()
-        for definition in definitions:
+        for definition in around.defuse.reaching(node):
             if definition.kind == "augmented":
                 before = around.defuse.reaching_at(definition.statement, definition.name)
-                found |= {
-                    self.of(d.value) if d.value else "" for d in before if d is not definition
-                }
-                continue
-            statement = definition.statement
-            value = definition.value or (
-                statement.value if isinstance(statement, ast.Assign) else None
-            )
-            found.add(self.of(value) if value is not None else "")
+                found |= {self._of_or_none(d.value) for d in before if d is not definition}
+            else:
+                found.add(self.of_definition(definition))
+        return found.pop() if len(found) == 1 else ""
+
+    def of_definition(self, definition: Definition) -> str:
+        """What a name is given, one of several results included."""
+        statement = definition.statement
+        if definition.value is not None or not isinstance(statement, ast.Assign):
+            return self._of_or_none(definition.value)
+        return self._unpacked(definition.node, statement) or self.of(statement.value)
+
+    def _of_or_none(self, value: ast.expr | None) -> str:
+        return self.of(value) if value is not None else ""
+
+    def _unpacked(self, target: ast.AST, statement: ast.Assign) -> str:
+        """One of several results of a function of the program: `loss, kept = mine(x)`."""
+        place = next(
+            (
+                targets.elts.index(target)
+                for targets in statement.targets
+                if isinstance(targets, ast.Tuple) and target in targets.elts
+            ),
+            None,
+        )
+        if place is None or not isinstance(statement.value, ast.Call):
+            return ""
+        return self._returned(statement.value, place)
+
+    def _returned(self, call: ast.Call, place: int | None = None) -> str:
+        """What the functions return that a call may run, if it is one dtype."""
+        found = set()
+        for target in self._flow.calls.targets(call):
+            for node in all_nodes(self._flow.of(target).node):
+                if isinstance(node, ast.Return) and node.value is not None:
+                    value: ast.expr | None = node.value
+                    if place is not None:
+                        parts = value.elts if isinstance(value, ast.Tuple) else []
+                        value = parts[place] if place < len(parts) else None
+                    found.add(self._of_or_none(value))
         return found.pop() if len(found) == 1 else ""
 
     def _call(self, node: ast.Call) -> str:
         api = self._flow.symbols.api(node.func)
+        if not api:
+            return self._returned(node)
         if not api.startswith("torch."):
             return ""
         name = api.rpartition(".")[2]

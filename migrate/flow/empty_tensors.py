@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from migrate.flow.bounded import Bounded
@@ -89,7 +90,7 @@ class EmptyTensors(Bounded):
     def _may_select_nothing(self, index: ast.expr) -> bool:
         if isinstance(index, ast.Slice):
             bounds = [bound for bound in (index.lower, index.upper) if bound is not None]
-            return any(map(self._is_computed, bounds))
+            return _may_meet(index) or any(map(self._is_computed, bounds))
         if isinstance(index, ast.Constant):
             return False
         kind = self._flow.symbols.type(index)
@@ -176,7 +177,41 @@ class EmptyTensors(Bounded):
         around = self._flow.around(node)
         if around is None:
             return False
+        loop = self._loops.get((around.node, node.id))
+        if loop is not None and self._has_empty_items(loop):
+            return True
         return any(self._defined(d, node, around) for d in around.defuse.reaching(node))
+
+    @cached_property
+    def _loops(self) -> dict[tuple[ast.AST, str], ast.expr]:
+        """What the variables of loops and comprehensions go over, by function and name."""
+        found: dict[tuple[ast.AST, str], ast.expr] = {}
+        for node in nodes_of(self._flow.tree, ast.For, ast.comprehension):
+            around = self._flow.around(node.target)
+            if isinstance(node.target, ast.Name) and around is not None:
+                found[around.node, node.target.id] = node.iter
+        return found
+
+    def _has_empty_items(self, parts: ast.expr) -> bool:
+        """`x.split(lengths)` of lengths that may be zero, and a list of selections."""
+        if isinstance(parts, ast.Name):
+            around = self._flow.around(parts)
+            found = around.defuse.reaching(parts) if around is not None else ()
+            return any(d.value is not None and self._has_empty_items(d.value) for d in found)
+        if isinstance(parts, (ast.List, ast.Tuple)):
+            return any(map(self.may_be, parts.elts))
+        if isinstance(parts, ast.ListComp):
+            return self.may_be(parts.elt)
+        if not isinstance(parts, ast.Call):
+            return False
+        api = self._flow.symbols.api(parts.func)
+        name = api.rpartition(".")[2]
+        if not api.startswith("torch.") or name not in ("split", "split_with_sizes"):
+            return False
+        given = parts.args[0 if api.startswith("torch.Tensor.") else 1 :]
+        sizes = given[0] if given else None
+        whole = sizes is None or self._flow.symbols.type(sizes) is INT
+        return not whole and not _are_positive(sizes)
 
     def _defined(self, definition: Definition, node: ast.Name, around: FunctionFlow) -> bool:
         if definition.kind == "parameter":
@@ -230,6 +265,21 @@ def _is_nothing(size: ast.expr | None, name: str) -> bool:
     if isinstance(size, (ast.List, ast.Tuple)):
         return not size.elts or (name not in ("tensor", "as_tensor") and _has_zero(size.elts))
     return name not in ("tensor", "as_tensor", "from_numpy", "new_tensor") and _has_zero([size])
+
+
+def _may_meet(bounds: ast.Slice) -> bool:
+    """`x[i : i + n]` beyond the end, `x[n:]`, `x[:0]`; settings of a network stay within."""
+    if isinstance(bounds.upper, ast.Constant) and bounds.upper.value == 0:
+        return True
+    low = bounds.lower
+    return isinstance(low, (ast.Name, ast.BinOp, ast.Call))
+
+
+def _are_positive(sizes: ast.expr | None) -> bool:
+    """Numbers that are written there, or a number."""
+    if isinstance(sizes, (ast.List, ast.Tuple)):
+        return all(isinstance(s, ast.Constant) and s.value != 0 for s in sizes.elts)
+    return isinstance(sizes, (ast.Constant, ast.Attribute))
 
 
 def _has_zero(sizes: list[ast.expr]) -> bool:

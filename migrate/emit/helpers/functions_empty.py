@@ -56,3 +56,26 @@ def bincount_with_empty(input, weights=None, minlength=0):
     if input.size == 0:
         return ops.zeros((minlength,), mindspore.int64)
     return ops.bincount(input, minlength=minlength).astype(mindspore.int64)
+
+
+def argmax_with_empty(input, dim=None, keepdim=False):
+    """torch's argmax: no places of no rows."""
+    if input.size > 0:
+        return ops.argmax(input, dim, keepdim)
+    return _no_places(input, dim, keepdim)
+
+
+def argmin_with_empty(input, dim=None, keepdim=False):
+    """torch's argmin: no places of no rows."""
+    if input.size > 0:
+        return ops.argmin(input, axis=dim, keepdims=keepdim).astype(mindspore.int64)
+    return _no_places(input, dim, keepdim)
+
+
+def _no_places(input, dim, keepdim):
+    if dim is None or input.shape[dim] == 0:
+        raise IndexError("nothing has no largest and no smallest element")
+    shape = list(input.shape)
+    shape[dim] = 1
+    places = ops.zeros(tuple(shape), mindspore.int64)
+    return places if keepdim else places.squeeze(dim)

@@ -40,6 +40,9 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     """torch's topk; MindSpore gives the positions as int32."""
     if input.ndim == 0:
         return input.copy(), ops.zeros((), mindspore.int64)
+    if isinstance(k, int) and k == 0:
+        shape = [0 if axis == dim % input.ndim else n for axis, n in enumerate(input.shape)]
+        return ops.zeros(tuple(shape), input.dtype), ops.zeros(tuple(shape), mindspore.int64)
     values, indices = ops.topk(input, k, dim=dim, largest=largest, sorted=sorted)
     return values, indices.astype(mindspore.int64)
 
@@ -73,6 +76,9 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
             input.asnumpy(), return_index=False, return_inverse=True, return_counts=True, axis=dim
         )
         values, inverse, counts = (mindspore.Tensor(part) for part in found)
+    elif input.size == 0:
+        values, inverse = input.reshape((-1,)), ops.zeros(input.shape, mindspore.int64)
+        counts = ops.zeros((0,), mindspore.int64)
     elif input.dtype == mindspore.bool_:
         found = unique(input.astype(mindspore.int32), sorted, return_inverse, return_counts)
         if not (return_inverse or return_counts):

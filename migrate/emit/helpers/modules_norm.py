@@ -235,7 +235,9 @@ class LayerNorm(nn.LayerNorm):
     ):
         if not isinstance(normalized_shape, (tuple, list)):
             normalized_shape = (int(normalized_shape),)
-        super().__init__(tuple(normalized_shape), epsilon=eps, dtype=dtype or mindspore.float32)
+        super().__init__(
+            tuple(normalized_shape), epsilon=float(eps), dtype=dtype or mindspore.float32
+        )
         self.gamma.requires_grad = elementwise_affine
         self.beta.requires_grad = elementwise_affine and bias
         mark_absent([self.gamma], not elementwise_affine)

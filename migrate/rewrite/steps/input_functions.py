@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from migrate.flow.dtypes import WHOLE
 from migrate.plan.input_gradients import InputGradients
 from migrate.resolve.values import (
     PARAMETER,
@@ -21,6 +22,7 @@ from migrate.resolve.values import (
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.statements.suites import is_gone
 from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.text import code
 
@@ -98,14 +100,25 @@ class InputFunctions(FileAccess):
 
     def _may_count(self, plan: InputGradients, name: str) -> bool:
         """A tensor, or what may be one: only those take part in the sum."""
-        types = [
-            self.context.type(node)
+        nodes = [
+            node
             for statement in plan.region
             for node in all_nodes(statement)
             if isinstance(node, ast.Name) and node.id == name
         ]
-        options = [option for value in types for option in options_of(value)]
+        if any(self._is_whole(node) for node in nodes):
+            return False
+        options = [option for node in nodes for option in options_of(self.context.type(node))]
         return not options or not all(map(_takes_no_part, options))
+
+    def _is_whole(self, node: ast.Name) -> bool:
+        """Whole numbers and truth values have no gradient; the latter no negative either."""
+        if is_read(node):
+            return self.context.flow.dtypes.of(node) in WHOLE
+        around = self.context.flow.around(node)
+        found = around.defuse.definitions(node.id) if around is not None else ()
+        given = [d for d in found if d.node is node]
+        return any(self.context.flow.dtypes.of_definition(d) in WHOLE for d in given)
 
 
 def _takes_no_part(value: Value) -> bool:
