@@ -147,3 +147,64 @@ def run():
     first = m.result()
     m.add(data(4))
     return first, m.result()
+
+# %% [15] parts of lengths with a zero
+def run():
+    x = data(5, 2)
+    lengths = [2, 0, 3]
+    parts = x.split(lengths)
+    out = []
+    for p in torch.split(x, lengths):
+        out.append(p.sum(0))
+    return out, [p.mean() for p in parts], [p.shape[0] for p in parts]
+
+# %% [15] windows that end beyond the tensor
+def run():
+    x = data(6)
+    sums = [x[i : i + 3].sum() for i in range(0, 9, 3)]
+    n = x.size(0)
+    return sums, x[n:].sum(), x[:0].mean(), (x[len(x) :] > 0).any()
+
+# %% [15] a list of selections by class
+def run():
+    x, y = data(6), torch.tensor([0, 0, 2, 2, 0, 2])
+    groups = [x[y == c] for c in range(3)]
+    means = torch.stack([g.mean() if len(g) else torch.zeros(()) for g in groups])
+    totals = []
+    for g in groups:
+        totals.append(g.sum())
+    return means, totals, [g.numel() for g in groups]
+
+# %% [15] the best class of no rows
+def run():
+    logits, y = data(4, 3), labels(4, 3)
+    for keep in (y > 5, y >= 0):
+        rows = logits[keep]
+        print(rows.argmax(-1).shape, rows.argmax(1).eq(y[keep]).sum().item(), torch.argmin(rows, dim=1).tolist())
+    return rows.argmax(dim=1, keepdim=True)
+
+# %% [15] unique values and largest of nothing
+def run():
+    y, x = torch.tensor([3, 1, 1, 0]), data(4)
+    u, c = torch.unique(y[y > 5], return_counts=True)
+    v, i = x[x > 9].topk(min(2, int((x > 9).sum())))
+    return u.numel(), c.sum(), v.shape, i.shape, y[y > 5].tolist(), torch.unique(y, return_counts=True)
+
+# %% [15] accuracy of masked tokens
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(4, 6)
+
+    def forward(self, h, y):
+        mask = y != -100
+        logits = self.out(h[mask])
+        loss = F.cross_entropy(logits, y[mask], reduction="sum")
+        return loss / mask.sum().clamp(min=1), (logits.argmax(-1) == y[mask]).sum()
+
+def run():
+    m = fill(Tagger())
+    none = torch.full((2, 3), -100)
+    some = none.clone()
+    some[0, 1] = 3
+    return m(data(2, 3, 4), none), m(data(2, 3, 4), some)

@@ -372,3 +372,26 @@ def pack(q):
 def run():
     p = pack(torch.tensor([[1, 2, 3, 4]]))
     return p & 15, p >> 4, (p >> 2).long()
+
+# %% [16] truth values among what a gradient's function keeps
+def mine(x, y):
+    ce = F.cross_entropy(x, y, reduction="none")
+    rank = ce.sort(descending=True)[1].sort()[1]
+    keep = rank < 3
+    return ce[keep].sum(), keep
+
+def run():
+    x = data(6, 3).requires_grad_()
+    loss, keep = mine(x, labels(6, 3))
+    loss.backward()
+    return loss, keep, x.grad, keep.sum()
+
+# %% [16] a helper's counts added up
+def counts(mask):
+    return mask.int(), mask.sum(0), mask.byte()
+
+def run():
+    a, b, c = counts(data(4, 3) > 0)
+    total = torch.zeros(3, dtype=torch.int32)
+    total += b.int()
+    return a.sum().dtype, b.dtype, c.sum().dtype, a.cumsum(0), c.cumsum(0), total
