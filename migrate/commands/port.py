@@ -184,17 +184,27 @@ def _refuse_early(options: argparse.Namespace) -> None:
         )
     if options.in_place and Path("-") in options.paths:
         raise RequestError("standard input cannot be overwritten", next_step="leave out --in-place")
-    if options.scaffold and options.in_place:
-        raise RequestError(
-            "--scaffold needs a separate output directory",
-            next_step="use -o DIR, or port in place without --scaffold",
-        )
     _refuse_target(options)
-    if options.with_torchvision is not None and options.in_place:
-        raise RequestError(
-            "--with-torchvision needs a separate output directory",
-            next_step="use -o DIR, or port in place without --with-torchvision",
-        )
+    _refuse_combination(options)
+    if options.output is not None:
+        check_output(options.output, force=options.force)
+    if options.in_place:
+        refuse_links(options.paths)
+    if all(path.exists() for path in options.paths):
+        in_place.refuse_interrupted(top_of(options.paths))
+
+
+def _refuse_combination(options: argparse.Namespace) -> None:
+    """Options that say nothing together, or contradict each other."""
+    for option, given in (
+        ("--scaffold", options.scaffold),
+        ("--with-torchvision", options.with_torchvision is not None),
+    ):
+        if given and options.in_place:
+            raise RequestError(
+                f"{option} needs a separate output directory",
+                next_step=f"use -o DIR, or port in place without {option}",
+            )
     if options.pixels == "close" and options.data != "native":
         raise RequestError(
             "--pixels close is about the operations of --data native",
@@ -204,12 +214,6 @@ def _refuse_early(options: argparse.Namespace) -> None:
         raise RequestError(
             "--backup goes with --in-place", next_step="-o DIR leaves the sources as they are"
         )
-    if options.output is not None:
-        check_output(options.output, force=options.force)
-    if options.in_place:
-        refuse_links(options.paths)
-    if all(path.exists() for path in options.paths):
-        in_place.refuse_interrupted(top_of(options.paths))
 
 
 def _refuse_target(options: argparse.Namespace) -> None:

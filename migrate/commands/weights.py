@@ -75,6 +75,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Convert and say what was done."""
     source, destination = Path(options.source), Path(options.destination)
+    _refuse_files(source, destination, options)
+    _refuse_endings(source, destination)
+    if options.whole and _SAFE in (source.suffix, destination.suffix):
+        raise RequestError(
+            "holds tensors only", where=_SAFE, next_step="leave --whole out, or use .pth and .ckpt"
+        )
+    return _convert(source, destination, options)
+
+
+def _refuse_files(source: Path, destination: Path, options: argparse.Namespace) -> None:
+    """What the disk says against it."""
     if not source.is_file():
         raise RequestError("no such file", where=options.source)
     if not source.stat().st_size:
@@ -89,6 +100,9 @@ def run(options: argparse.Namespace) -> int:
         )
     if not destination.parent.is_dir():
         raise RequestError("no such folder", where=str(destination.parent))
+
+
+def _refuse_endings(source: Path, destination: Path) -> None:
     for path in (source, destination):
         index = path is source and path.name.endswith(_INDEX)
         if path.suffix not in (*_TORCH, *_MINDSPORE, _SAFE) and not index:
@@ -97,10 +111,9 @@ def run(options: argparse.Namespace) -> int:
                 where=str(path),
                 next_step="use .pth, .ckpt or .safetensors",
             )
-    if options.whole and _SAFE in (source.suffix, destination.suffix):
-        raise RequestError(
-            "holds tensors only", where=_SAFE, next_step="leave --whole out, or use .pth and .ckpt"
-        )
+
+
+def _convert(source: Path, destination: Path, options: argparse.Namespace) -> int:
     origin, goal = options.origin or _origin(source), options.goal or _goal(destination)
     if options.whole and origin == goal:
         other = "mindspore" if goal == "torch" else "torch"

@@ -91,37 +91,7 @@ def port_tree(
             names |= dict.fromkeys(ported.helpers)
             generated |= ported.generated
     for home, (names, generated) in needed.items():
-        mint = table if options.mint else None
-        module = home / f"{HELPER_MODULE}.py"
-        if options.output is not None:
-            existing = options.output / module
-            written = {options.output / target for target in result.files}
-        else:
-            originals = {target: ported.source.path for target, ported in result.files.items()}
-            existing = helper_place(module, originals) / module.name
-            written = {path.resolve() for path in originals.values()}
-        earlier = existing_helpers(existing, written)
-        names |= earlier.names
-        generated = {**earlier.pieces, **generated}
-        if formats_values(project):
-            names["formatted_tensors"] = None
-        before = result.files.get(module)
-        # Files without helpers count, too: one may hook networks, or draw random numbers in them.
-        texts = [one.text for at, one in result.files.items() if at.stem != HELPER_MODULE]
-        text = helper_module(
-            list(names),
-            generated,
-            mint,
-            package=options.package,
-            users=[*texts, *earlier.users],
-            modules=_importable(result.files),
-        )
-        if before is None:
-            result.helpers[module] = text
-        elif before.problem is None:  # the sources were ported before
-            old = _written_before(before.text, result.files, mint, options)
-            before.text = with_helpers(before.text, text, old)
-            before.changed = before.text != before.source.read()
+        _add_helpers(result, home, names, generated, project, table, options)
     if options.in_place:
         return result
     reported = {finding.path for finding in result.skipped}
@@ -129,6 +99,49 @@ def port_tree(
     result.copies, result.links = others.copies, others.links
     result.skipped += others.findings
     return result
+
+
+def _add_helpers(
+    result: PortedTree,
+    home: Path,
+    names: dict[str, None],
+    generated: dict[str, str],
+    project: Project,
+    table: Table,
+    options: Options,
+) -> None:
+    """The helper module of one folder, with what files of an earlier port need of it."""
+    mint = table if options.mint else None
+    module = home / f"{HELPER_MODULE}.py"
+    if options.output is not None:
+        existing = options.output / module
+        written = {options.output / target for target in result.files}
+    else:
+        originals = {target: ported.source.path for target, ported in result.files.items()}
+        existing = helper_place(module, originals) / module.name
+        written = {path.resolve() for path in originals.values()}
+    earlier = existing_helpers(existing, written)
+    names |= earlier.names
+    generated = {**earlier.pieces, **generated}
+    if formats_values(project):
+        names["formatted_tensors"] = None
+    before = result.files.get(module)
+    # Files without helpers count, too: one may hook networks, or draw random numbers in them.
+    texts = [one.text for at, one in result.files.items() if at.stem != HELPER_MODULE]
+    text = helper_module(
+        list(names),
+        generated,
+        mint,
+        package=options.package,
+        users=[*texts, *earlier.users],
+        modules=_importable(result.files),
+    )
+    if before is None:
+        result.helpers[module] = text
+    elif before.problem is None:  # the sources were ported before
+        old = _written_before(before.text, result.files, mint, options)
+        before.text = with_helpers(before.text, text, old)
+        before.changed = before.text != before.source.read()
 
 
 def _importable(files: Mapping[Path, PortedFile]) -> set[str]:

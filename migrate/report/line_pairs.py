@@ -33,6 +33,12 @@ def _align(before: Sequence[str], after: Sequence[str]) -> list[Pair]:
         return [*((k, k) for k in range(both)), *alone]
     left = [set(_WORD.findall(line)) for line in before]
     right = [set(_WORD.findall(line)) for line in after]
+    return _followed(left, right, _best(left, right))
+
+
+def _best(left: list[set[str]], right: list[set[str]]) -> list[list[float]]:
+    """The greatest likeness of what is left of both, by where that begins."""
+    rows, columns = len(left), len(right)
     # best[i][j]: what can be had from before[i:] and after[j:].
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in reversed(range(rows)):
@@ -40,6 +46,12 @@ def _align(before: Sequence[str], after: Sequence[str]) -> list[Pair]:
             alike = _likeness(left[i], right[j])
             together = best[i + 1][j + 1] + alike if alike >= _LEAST else 0.0
             best[i][j] = max(together, best[i + 1][j], best[i][j + 1])
+    return best
+
+
+def _followed(left: list[set[str]], right: list[set[str]], best: list[list[float]]) -> list[Pair]:
+    """The pairs on the way of the greatest likeness."""
+    rows, columns = len(left), len(right)
     found: list[Pair] = []
     i = j = 0
     while i < rows and j < columns:

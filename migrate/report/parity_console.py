@@ -125,21 +125,28 @@ def _tree(comparison: Comparison, culprit: str, paint: Callable[[str, str], str]
         "modules (F: the output differs, B: its gradient differs; opened up towards the culprit)"
     ]
     for path, module in comparison.modules.items():
-        parent = path.rpartition(".")[0]
-        open_parent = not parent or culprit == parent or culprit.startswith(f"{parent}.")
-        if path not in calls or not open_parent:
+        if path not in calls or not _is_open(path.rpartition(".")[0], culprit):
             continue
         forward = all(f for f, _, _ in calls[path])
         backward = all(b for _, b, _ in calls[path])
-        marks = paint("ok", _GREEN)
-        if not (forward and backward):
-            marks = paint(f"{'.' if forward else 'F'}{'.' if backward else 'B'}", _RED)
+        marks = paint(*_marks(forward, backward))
         worst = max(ratio for _, _, ratio in calls[path])
         indent = "  " * (path.count(".") + 1 if path else 0)
         name = path.rpartition(".")[2] or "(model)"
         here = paint("  <-- first", _YELLOW) if path == culprit and path else ""
         lines.append(f"  {marks} {indent}{name}  {module.type}  {worst:.3g} x noise{here}")
     return lines
+
+
+def _is_open(parent: str, culprit: str) -> bool:
+    return not parent or culprit == parent or culprit.startswith(f"{parent}.")
+
+
+def _marks(forward: bool, backward: bool) -> tuple[str, str]:
+    """What is shown of a module, and its colour."""
+    if forward and backward:
+        return "ok", _GREEN
+    return f"{'.' if forward else 'F'}{'.' if backward else 'B'}", _RED
 
 
 def _verdict(report: Report, paint: Callable[[str, str], str]) -> str:

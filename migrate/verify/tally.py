@@ -48,30 +48,36 @@ class Tally:
         worst = "agrees"
         for stage in STAGES:
             text = trial.get(stage)
-            if text is None:
-                continue
-            kind = text.partition(":")[0]
-            worst = max(worst, kind, key=VERDICTS.index)
-            if text.startswith("agrees: "):
-                self.loose = self.loose or _said(trial, stage, text)
-            if kind == "refused":
-                self.refused += 1
-            elif main:
-                self.stages[stage][1] += 1
-                self.stages[stage][0] += kind == "agrees"
-            if kind != "agrees":
-                edge = trial.get("edge", "")
-                # Results kept from earlier versions say no more than that there is one.
-                which = (kind, trial["dtype"], edge if isinstance(edge, str) else "empty")
-                self.first.setdefault(which, _said(trial, stage, text))
-                if kind != "refused" and stage != "graph":
-                    self.eager.add(trial["dtype"])
-                if kind != "refused" and not trial.get("edge"):
-                    self.inside.add(trial["dtype"])
-                if kind == "disagrees" and not trial.get("edge"):
-                    self.wrong.add(trial["dtype"])
+            if text is not None:
+                kind = text.partition(":")[0]
+                worst = max(worst, kind, key=VERDICTS.index)
+                self._add_stage(trial, stage, text, kind)
         if not main and worst == "agrees":
             self.others[trial["dtype"]][0] += 1
+
+    def _add_stage(self, trial: dict[str, Any], stage: str, text: str, kind: str) -> None:
+        """What one stage of a trial says."""
+        if text.startswith("agrees: "):
+            self.loose = self.loose or _said(trial, stage, text)
+        if kind == "refused":
+            self.refused += 1
+        elif trial["dtype"] == "float32":
+            self.stages[stage][1] += 1
+            self.stages[stage][0] += kind == "agrees"
+        if kind != "agrees":
+            self._add_failure(trial, stage, text, kind)
+
+    def _add_failure(self, trial: dict[str, Any], stage: str, text: str, kind: str) -> None:
+        edge, dtype = trial.get("edge", ""), trial["dtype"]
+        # Results kept from earlier versions say no more than that there is one.
+        which = (kind, dtype, edge if isinstance(edge, str) else "empty")
+        self.first.setdefault(which, _said(trial, stage, text))
+        if kind != "refused" and stage != "graph":
+            self.eager.add(dtype)
+        if kind != "refused" and not edge:
+            self.inside.add(dtype)
+        if kind == "disagrees" and not edge:
+            self.wrong.add(dtype)
 
     def _add_error(self, trial: dict[str, Any]) -> None:
         """A refusal by the porter and a crash are loud, too."""

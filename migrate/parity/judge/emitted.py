@@ -160,15 +160,20 @@ def lacking(written: ast.AST, place: Place) -> set[str] | None:
     known = {*dir(builtins), *bound_names(tree)}
     for node in nodes_of(tree, *_FUNCTIONS):
         if node.lineno <= place.line <= (node.end_lineno or 0):
-            every = node.args
-            arguments = [*every.posonlyargs, *every.args, *every.kwonlyargs]
-            arguments += [one for one in (every.vararg, every.kwarg) if one is not None]
-            known |= {one.arg for one in arguments}
-            known |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _stored(n)}
+            known |= _bound_in_function(node)
     inner = {n.id for n in ast.walk(written) if isinstance(n, ast.Name) and _stored(n)}
     inner |= {n.arg for n in ast.walk(written) if isinstance(n, ast.arg)}
     read = {n.id for n in ast.walk(written) if isinstance(n, ast.Name) and not _stored(n)}
     return read - known - inner
+
+
+def _bound_in_function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    """Its parameters and variables."""
+    every = node.args
+    arguments = [*every.posonlyargs, *every.args, *every.kwonlyargs]
+    arguments += [one for one in (every.vararg, every.kwarg) if one is not None]
+    stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _stored(n)}
+    return {one.arg for one in arguments} | stored
 
 
 def replaces(written: ast.stmt, there: ast.stmt) -> bool:

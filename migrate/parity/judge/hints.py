@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from migrate.parity.judge.compare import Comparison, Row
 from migrate.parity.judge.tolerance import Judgement
@@ -32,7 +33,11 @@ def settings(arguments: str) -> dict[str, str]:
 def for_layer(ours: ModuleInfo, theirs: ModuleInfo) -> list[str]:
     """Settings that both layers print and that do not agree."""
     torch, mindspore = settings(ours.arguments), settings(theirs.arguments)
-    found = []
+    return [*_unlike(torch, mindspore), *_other_defaults(ours, torch, mindspore)]
+
+
+def _unlike(torch: dict[str, str], mindspore: dict[str, str]) -> Iterator[str]:
+    """The same setting, given another number."""
     for name, others, inverted in _SAME_SETTING:
         other = next((key for key in others if key in mindspore), None)
         if name not in torch or other is None:
@@ -41,15 +46,20 @@ def for_layer(ours: ModuleInfo, theirs: ModuleInfo) -> list[str]:
         if left and right and inverted:
             right = [1 - value for value in right]
         if left and right and not _equal(left, right):
-            meaning = (
-                " (MindSpore's momentum weighs the old value: it must be 1 - torch's)"
-                if inverted
-                else ""
-            )
-            found.append(
+            yield (
                 f"{name} is {_shown(torch[name])} in torch and {other}="
-                f"{_shown(mindspore[other])} in MindSpore{meaning}."
+                f"{_shown(mindspore[other])} in MindSpore{_INVERTED if inverted else ''}."
             )
+
+
+_INVERTED = " (MindSpore's momentum weighs the old value: it must be 1 - torch's)"
+
+
+def _other_defaults(
+    ours: ModuleInfo, torch: dict[str, str], mindspore: dict[str, str]
+) -> list[str]:
+    """What MindSpore's layer does unless it is told otherwise."""
+    found = []
     if mindspore.get("pad_mode", "").lower() == "same" and _numbers(torch.get("padding", "0")) != [
         0.0
     ]:
@@ -92,36 +102,40 @@ def for_update(bad: Comparison, stage: str) -> list[str]:
     wrong = bad.failed(stage)
     rows = [row for row in bad.rows if row.stage == stage and row.judgement.measures is not None]
     factors = [f for row in wrong if (f := _factor(row)) is not None]
-    names = [row.name for row in wrong]
     if stage == "curve":
         return ["Look at what works from the second step on: momentum, state, the schedule."]
     # Where the gradient is all noise, an update agrees whatever the rate.
-    if (
-        factors
-        and len(factors) == len(wrong)
-        and max(factors) - min(factors) <= 0.01 * abs(factors[0])
-    ):
+    if factors and len(factors) == len(wrong) and _is_one_factor(factors):
         if factors[0] == 0:
             return ["MindSpore's parameters do not move at all: the optimizer changes nothing."]
         return [
             f"Every update that differs is {factors[0]:.4g} times torch's: look at the learning "
             "rate and at nesterov."
         ]
+    return [_group_hint(bad, [row.name for row in wrong], len(rows))]
+
+
+def _is_one_factor(factors: list[float]) -> bool:
+    return max(factors) - min(factors) <= 0.01 * abs(factors[0])
+
+
+def _group_hint(bad: Comparison, names: list[str], every: int) -> str:
+    """Which parameters are wrong, of all that were compared."""
     one_axis = [name for name in names if name.rpartition(".")[2] == "bias" or _is_norm(bad, name)]
-    if names and len(one_axis) == len(names) and len(names) < len(rows):
-        return [
+    if names and len(one_axis) == len(names) and len(names) < every:
+        return (
             "Only norms and biases differ: look at which parameters decay (no_decay groups "
             "on one side only)."
-        ]
-    if len(names) < len(rows):
-        return [
+        )
+    if len(names) < every:
+        return (
             "Some parameters agree, so the learning rate does; look at weight decay and "
             "parameter groups."
-        ]
-    return [
+        )
+    return (
         "All parameters differ: look at weight decay, momentum, eps and the order of bias "
         "correction."
-    ]
+    )
 
 
 def _is_norm(bad: Comparison, name: str) -> bool:
