@@ -6,7 +6,7 @@ import argparse
 import time
 from pathlib import Path
 
-from migrate.errors import RequestError
+from migrate.errors import RequestError, describe
 from migrate.parity.request import needs
 from migrate.parity.request import options as shared
 from migrate.project.path_argument import path_argument
@@ -34,6 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
+# What it looks like when a record lacks something, or has something else there: it may have been
+# written by anyone.
+_MISSED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
 def run(options: argparse.Namespace) -> int:
     """Compare, show, and return 0, 1 or 2."""
     check_file(options.report)
@@ -41,7 +46,14 @@ def run(options: argparse.Namespace) -> int:
     from migrate.parity.judge import source_files
 
     with source_files.limited_to(options.sources):
-        return _compare(options)
+        try:
+            return _compare(options)
+        except _MISSED as error:
+            raise RequestError(
+                f"they do not hold what recorded steps hold: {describe(error)}",
+                where=" and ".join(map(str, options.steps)),
+                next_step="record both again; --debug shows what was missed",
+            ) from error
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from migrate.cli import main
 from migrate.errors import RequestError
 from migrate.parity.request import losses, optimizers
 from migrate.parity.request.options import read_renames
+from migrate.parity.workers import record
 
 MODEL = "tests/parity/twins/cnn_torch.py:Net"
 
@@ -56,6 +57,34 @@ def test_a_folder_that_is_no_step_is_refused(
     (tmp_path / "start.json").write_text('{"format": "something else"}')
     assert main(["compare", str(tmp_path), str(tmp_path)]) == 2
     assert "recorded" in capsys.readouterr().err
+
+
+BROKEN = [
+    {},
+    {"framework": 3},
+    {"framework": "mindspore", "identity": "a"},
+    {"framework": "mindspore", "identity": "a", "plan": None},
+    {"framework": "mindspore", "identity": "a", "plan": {"amp": "O0"}, "structure": [[]]},
+]
+
+
+@pytest.mark.parametrize("start", BROKEN)
+@pytest.mark.parametrize("run", [{}, {"events": [None]}, {"events": {"a": "\x1b[2J"}}])
+def test_steps_that_lack_something_are_refused(
+    start: dict[str, object],
+    run: dict[str, object],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A recorded step travels between machines, and may have been written by anyone."""
+    for name in ("torch", "mindspore"):
+        record.write_part(tmp_path / name, "start", {**start, "framework": name}, {})
+        record.write_part(tmp_path / name, "run", run, {})
+    record.write_part(tmp_path / "torch", "start", start, {})
+    for other in ("torch", "mindspore"):
+        assert main(["compare", str(tmp_path / other), str(tmp_path / "mindspore")]) == 2
+        err = capsys.readouterr().err
+        assert "internal" not in err and "\x1b" not in err
 
 
 def test_maps_are_lines_or_json(tmp_path: Path) -> None:
