@@ -342,3 +342,15 @@ def test_relative_imports_make_a_package_unless_there_is_a_way_without(tmp_path:
     write(tmp_path / "two/blocks.py")
     assert modules(tmp_path / "one") == {"one.net", "one.blocks"}
     assert modules(tmp_path / "two") == {"net", "blocks"}
+
+
+def test_a_package_goes_before_a_module_of_its_name(tmp_path: Path) -> None:
+    """As Python's own finder has it; both ways of following imports agree."""
+    write(tmp_path / "net.py")
+    write(tmp_path / "net" / "__init__.py")
+    write(tmp_path / "train.py", "import net\n")
+    project = discover([tmp_path])
+    train = next(file for file in project.files if file.path.name == "train.py")
+    found = project.find("net", train)
+    assert found is not None and found.path == tmp_path / "net" / "__init__.py"
+    assert project.scans.module_file(str(tmp_path), "net") == str(tmp_path / "net" / "__init__.py")

@@ -127,7 +127,8 @@ class Project:
         return self._found[key]
 
     def _find(self, module: str, near: SourceFile | None) -> SourceFile | None:
-        asked = self._by_module.get(module, [])
+        # As Python's finder, a package before a module of its name.
+        asked = sorted(self._by_module.get(module, ()), key=lambda file: not file.is_package)
         if near is not None:
             for file in asked:
                 if file.root == near.root:
