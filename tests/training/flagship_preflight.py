@@ -33,7 +33,7 @@ Made by `make flagship-ascend`. The programs of `tests/training/flagship` and th
 `ms-migrate preflight` (MindSpore 2.10.0, as Ascend910B2, no device):
 [what that leaves unchecked](../preflight.md). Every data loader gives one batch.
 
-| program | setting | mode | verdict | kernels | findings | run on |
+{left}| program | setting | mode | verdict | kernels | findings | run on |
 |---|---|---|---|---|---|---|
 """
 
@@ -44,6 +44,7 @@ def arguments(name: str, folder: Path, amp: bool, ranks: int) -> tuple[Path, lis
         more = [*(["--amp"] if amp else []), *(["--distributed"] if ranks > 1 else [])]
         return programs.CHECKOUT / "ported_ms" / "train.py", [*BUNDLED, *more]
     program = programs.ALL[name]
+    (folder / f"out_{name}").mkdir(exist_ok=True)
     more = program.two if ranks > 1 and not program.spawns else []
     given = programs.command(program, folder / f"out_{name}", 1, None, amp, more)
     return folder / f"ported_{name}" / program.script, given
@@ -89,8 +90,12 @@ def write(rows: dict[str, dict[str, Any]]) -> None:
     DATA.write_text(json.dumps(rows, indent=0) + "\n", encoding="utf-8")
     order = [*programs.ALL, "bundled"]
     listed = sorted(rows.values(), key=lambda r: (order.index(r["program"]), r["setting"]))
+    known = {one["program"] for one in listed}
+    missing = [name for name in order if name not in known]
+    left = f"**Not run: {', '.join(missing)}.**\n\n" if missing else ""
     lines = ["| " + " | ".join(map(str, one.values())) + " |" for one in listed]
-    PAGE.write_text(INTRODUCTION + "\n".join(lines) + "\n", encoding="utf-8")
+    page = INTRODUCTION.format(left=left) + "\n".join(lines) + "\n"
+    PAGE.write_text(page, encoding="utf-8")
 
 
 def main() -> int:
