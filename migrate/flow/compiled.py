@@ -128,6 +128,7 @@ class CompiledIndex:
             self.in_file(source)
         found: set[str] = set()
         pending, seen = list(self._roots(Answer.YES)), set[Place]()
+        pending += self._methods.get("__call__", ())  # objects that a layer may call
         while pending:
             place = pending.pop()
             if place in seen:

@@ -13,7 +13,7 @@ from migrate.flow.compiled import index_of
 from migrate.flow.names import binds
 from migrate.graph_mode.new_networks import is_just_built
 from migrate.pipeline.context import Context
-from migrate.resolve.members import is_module_value
+from migrate.resolve.members import class_is_module, is_module_value
 from migrate.resolve.values import (
     UNKNOWN,
     Instance,
@@ -105,7 +105,8 @@ def _is_setting(node: ast.AST, context: Context) -> bool:
             return False
         if is_just_built(node, context):
             return False
-        return _is_of_layers(node, context) or _is_read(node.attr, context)
+        own = node.attr == "forward" or _is_of_layers(node, context)
+        return own or _is_read(node.attr, context)
     return False
 
 
@@ -206,8 +207,10 @@ def _is_configuration(place: ast.expr, context: Context) -> bool:
 
 
 def _may_be_network(receiver: ast.expr, context: Context) -> bool:
-    """A Module, a configuration that one may read, or a value that is not known."""
+    """A Module or its class, a configuration that one may read, or a value that is not known."""
     value = context.type(receiver)
+    if isinstance(value, ProjectClass) and class_is_module(value):
+        return True
     if value is UNKNOWN or is_module_value(value):
         return True
     return any(isinstance(one, (Instance, ProjectModule)) for one in options_of(value))

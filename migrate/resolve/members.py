@@ -375,7 +375,16 @@ def all_ancestors(cls: ProjectClass) -> set[str]:
 
 
 def class_is_module(cls: ProjectClass) -> bool:
-    return "torch.nn.Module" in all_ancestors(cls)
+    return "torch.nn.Module" in all_ancestors(cls) or is_mixed_in(cls)
+
+
+def is_mixed_in(cls: ProjectClass) -> bool:
+    """A plain class with a forward, which a Module of its file has among its bases."""
+    return "forward" in cls.body and any(
+        cls in other.lineage() and "torch.nn.Module" in all_ancestors(other)
+        for other in cls.module.classes
+        if other is not cls
+    )
 
 
 def is_module_value(value: Value) -> bool:

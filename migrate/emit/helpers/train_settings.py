@@ -1,5 +1,6 @@
 """Settings that Graph mode takes for constants: a graph is built again when one has changed."""
 
+import functools
 import types
 import warnings
 import weakref
@@ -33,6 +34,8 @@ class Settings:
             if uses("settings that change"):
                 if uses("hooks of layers"):
                     self.values.append(_hooks(part))
+                for cls, key in _settings_of(type(part)):
+                    _collect(vars(cls).get(key), self.values, 2)
                 for key, value in vars(part).items():
                     if key not in _RECORDS and not key.startswith("__"):
                         self.values.append(key)
@@ -47,6 +50,18 @@ class Settings:
         if not uses("settings that change"):
             return same and all(old is new for old, new in pairs)
         return same and all(_same_setting(old, new) for old, new in pairs)
+
+
+@functools.cache
+def _settings_of(cls):
+    """(class, name) of the values that the classes of a part hold themselves."""
+    own = [base for base in cls.__mro__ if not base.__module__.startswith(_LIBRARIES)]
+    return [
+        (base, name)
+        for base in own
+        for name, value in vars(base).items()
+        if not name.startswith("__") and isinstance(value, (*_PLAIN, list, dict, tuple))
+    ]
 
 
 def _same_setting(old, new):

@@ -323,3 +323,116 @@ def run():
         opt.step()
         out.append(loss.item())
     return out, m.weight
+
+# %% [7] forward replaced on an instance
+import types
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = fill(nn.Linear(3, 2))
+    def forward(self, x):
+        return self.fc(x)
+
+def doubled(self, x):
+    return self.fc(x) * 2
+
+def run():
+    m = Net()
+    a = m(data(2, 3))
+    m.forward = types.MethodType(doubled, m)
+    b = m(data(2, 3))
+    return a, b
+
+# %% [7] a property that depends on settings
+class Net(nn.Module):
+    def __init__(self, heads=2):
+        super().__init__()
+        self.heads = heads
+        self.fc = fill(nn.Linear(4, 4))
+    @property
+    def scale(self):
+        return (4 // self.heads) ** -0.5
+    def forward(self, x):
+        return self.fc(x) * self.scale
+
+def run():
+    m = Net()
+    out = [m(data(2, 4))]
+    m.heads = 1
+    out.append(m(data(2, 4)))
+    return out
+
+# %% [7] class attribute changed for all instances
+class Block(nn.Module):
+    gain = 1.0
+    def __init__(self):
+        super().__init__()
+        self.fc = fill(nn.Linear(3, 3))
+    def forward(self, x):
+        return self.fc(x) * self.gain
+
+def run():
+    m = nn.Sequential(Block(), Block())
+    a = m(data(2, 3))
+    Block.gain = 0.5
+    b = m(data(2, 3))
+    return a, b
+
+# %% [7] super forward and mixin order
+class Scale:
+    def forward(self, x):
+        return super().forward(x) * 3
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = fill(nn.Linear(3, 2))
+    def forward(self, x):
+        return self.fc(x)
+
+class Net(Scale, Base):
+    pass
+
+def run():
+    return Net()(data(4, 3))
+
+# %% [7] a callable object as activation
+class Swish:
+    def __init__(self, beta):
+        self.beta = beta
+    def __call__(self, x):
+        return x * torch.sigmoid(self.beta * x)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = Swish(1.5)
+        self.fc = fill(nn.Linear(3, 2))
+    def forward(self, x):
+        return self.act(self.fc(x))
+
+def run():
+    m = Net()
+    a = m(data(2, 3))
+    m.act.beta = 0.5
+    return a, m(data(2, 3))
+
+# %% [7] lru_cache on a helper that builds a mask
+import functools
+
+@functools.lru_cache(maxsize=None)
+def causal(n):
+    return torch.triu(torch.full((n, n), float("-inf")), diagonal=1)
+
+class Att(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = fill(nn.Linear(4, 4))
+    def forward(self, x):
+        s = self.q(x) @ x.transpose(-1, -2) + causal(x.shape[1])
+        return s.softmax(-1) @ x
+
+def run():
+    m = Att()
+    return m(data(2, 5, 4)), m(data(2, 3, 4, seed=7))
