@@ -598,6 +598,9 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     """torch's topk; MindSpore gives the positions as int32."""
     if input.ndim == 0:
         return input.copy(), ops.zeros((), mindspore.int64)
+    if isinstance(k, int) and k == 0:
+        shape = [0 if axis == dim % input.ndim else n for axis, n in enumerate(input.shape)]
+        return ops.zeros(tuple(shape), input.dtype), ops.zeros(tuple(shape), mindspore.int64)
     values, indices = ops.topk(input, k, dim=dim, largest=largest, sorted=sorted)
     return values, indices.astype(mindspore.int64)
 
@@ -648,17 +651,21 @@ def _without_batch(x, like):
 
 
 def _max_windows(input, kernel, stride, padding):
-    """Max pooling of a batch over two axes. Padded with -inf first: MindSpore's own padded pooling
-    runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
+    """Max pooling of a batch over two or three axes. Padded with -inf first: MindSpore's own padded
+    pooling runs on the AI CPU of an Ascend, and the one with positions takes float16 alone there.
     """
+    ndim = len(kernel)
     if input.dtype not in _POOLED:
-        return ops.max_pool2d(input, kernel, stride, padding, ceil_mode=False)
+        pool = ops.max_pool2d if ndim == 2 else ops.max_pool3d
+        return pool(input, kernel, stride, padding, ceil_mode=False)
     pads = ()
-    for axis in (1, 0):
+    for axis in range(ndim - 1, -1, -1):
         after = padding[axis]
         pads += (padding[axis], after)
-    if pads != (0, 0, 0, 0):
+    if pads != (0, 0) * ndim:
         input = constant_pad(input, pads, float("-inf"))
+    if ndim == 3:
+        return ops.MaxPool3D(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
     return ops.MaxPool(kernel_size=kernel, strides=stride, pad_mode="valid")(input)
 
 
@@ -1864,7 +1871,7 @@ class autocast:
         if dtype is None:
             dtype = mindspore.bfloat16 if device_type == "cpu" else mindspore.float16
         if dtype == mindspore.bfloat16 and mindspore.get_context("device_target") == "CPU":
-            if enabled and device_type != "cpu":
+            if enabled:
                 warnings.warn("MindSpore's CPU has no bfloat16: float16 is used", stacklevel=2)
             dtype = mindspore.float16
         level = _LEVELS.get(os.environ.get("MS_MIGRATE_AMP_LEVEL", "O1"), AmpLevel.AmpAuto)
