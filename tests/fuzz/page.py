@@ -67,8 +67,7 @@ def _lines(
         f"libcst {version('libcst')}, torch {version('torch')}, one process.",
         "",
         *_stopped(len(rows), whole),
-        "The first file of a package bears the cost of reading what the package is made of: the "
-        "slowest file is mostly that.",
+        "The first file of a package bears the cost of reading the package.",
         "",
         "| | |",
         "|---|---|",
@@ -102,7 +101,11 @@ def _stopped(count: int, whole: int) -> list[str]:
     """A run in pieces goes on at the next `make fuzz`."""
     if count >= whole:
         return []
-    return [f"**This is not the whole run**: {count:,} of {whole:,} files so far.", ""]
+    return [
+        f"**This is not the whole run**: {count:,} of {whole:,} files so far, in pieces, each with "
+        "the port of its day.",
+        "",
+    ]
 
 
 def _code(problem: str) -> str:
