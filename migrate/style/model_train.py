@@ -203,7 +203,8 @@ def _write(plan: Plan, context: Context, source: SourceText, result: Styled) -> 
         text = _set([line], source.indent_of(made.statement), source)
         result.edits.append(source.replace(made.statement, text))
     result.notes += [(loop.statement.lineno, note) for note in _notes(plan, writer)]
-    context.assume(loop.statement, *_EVERY_GRADIENT)
+    if plan.native is None or not plan.native.leaves_zeros_alone:
+        context.assume(loop.statement, *_EVERY_GRADIENT)
 
 
 def _set(lines: list[str], indent: str, source: SourceText) -> str:

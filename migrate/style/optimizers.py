@@ -50,6 +50,11 @@ class NativeOptimizer:
     options: dict[str, str] = field(default_factory=dict)
     group_rates: bool = False  # some group has a learning rate of its own
 
+    @property
+    def leaves_zeros_alone(self) -> bool:
+        """A gradient of zeros moves nothing: neither momentum nor weight decay."""
+        return "momentum" not in self.options and "weight_decay" not in self.params
+
 
 def creation_of(place: Place | None, root: Frame, context: Context) -> Creation | None:
     """The one assignment that makes what an expression stands for."""

@@ -195,7 +195,19 @@ def test_the_page_shows_what_port_writes(restyle) -> None:
 
 
 def test_a_loop_of_model_assumes_that_every_parameter_gets_a_gradient(restyle) -> None:
-    ported = restyle(HEAD + MAIN)
+    ported = restyle(HEAD + MAIN.replace("lr=0.1)", "lr=0.1, momentum=0.9)"))
     loop = (HEAD + MAIN).split("\n").index("    for epoch in range(epochs):") + 1
     assumed = [(one.line, one.what) for one in ported.coverage.assumptions if not one.api]
     assert [line for line, what in assumed if "gets a gradient in every step" in what] == [loop]
+
+
+@pytest.mark.parametrize(
+    ("settings", "assumed"),
+    [("", False), (", momentum=0.9", True), (", weight_decay=0.1", True), (", momentum=0", False)],
+)
+def test_plain_sgd_does_not_move_by_zeros(restyle, settings: str, assumed: bool) -> None:
+    source = HEAD + MAIN.replace("lr=0.1)", f"lr=0.1{settings})")
+    assert source.count(f"lr=0.1{settings})") == 1
+    ported = restyle(source)
+    found = [one for one in ported.coverage.assumptions if "gets a gradient" in one.what]
+    assert bool(found) is assumed and "nn.TrainOneStepCell" not in ported.text
