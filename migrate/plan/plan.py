@@ -11,6 +11,7 @@ from migrate.flow.names import binds, reads
 from migrate.flow.parameter_use import may_use_parameters, runs_forward
 from migrate.flow.project_flags import adds_groups, sets_requires_grad
 from migrate.flow.region import surely_binds
+from migrate.flow.replaced_members import may_be_replaced
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls, find_calls
@@ -357,7 +358,9 @@ class StepPlanner:
         if any(interface.is_maybe_unbound(name) for name in names):
             return f"lambda: {weights}"
         if names:
-            return f"lambda: {weights}" if adds_groups(self.context.modules.project) else weights
+            project = self.context.modules.project
+            changes = adds_groups(project) or any(may_be_replaced(n, project) for n in names)
+            return f"lambda: {weights}" if changes else weights
         weights = trained_in([*interface.region, self.backward.bare], self.context)
         if not weights:
             raise _no_step()

@@ -436,3 +436,35 @@ class Att(nn.Module):
 def run():
     m = Att()
     return m(data(2, 5, 4)), m(data(2, 3, 4, seed=7))
+
+# %% [7] a callback makes the optimizer anew for other parameters
+class Unfreeze:
+    def on_epoch_end(self, trainer):
+        if trainer.epoch == 1:
+            trainer.setup_optim(trainer.model[1].parameters(), 0.05)
+
+
+class Trainer:
+    def __init__(self, model, callbacks):
+        self.model, self.callbacks, self.epoch, self.log = model, callbacks, 0, []
+        self.setup_optim(model[0].parameters(), 0.1)
+
+    def setup_optim(self, params, lr):
+        self.optim = torch.optim.SGD(params, lr=lr, momentum=0.9)
+
+    def fit(self, epochs):
+        for self.epoch in range(epochs):
+            for i in range(2):
+                loss = F.mse_loss(self.model(data(4, 3, seed=2 * self.epoch + i)), data(4, 3, seed=i + 9))
+                self.optim.zero_grad()
+                loss.backward()
+                self.optim.step()
+                self.log.append(loss.item())
+            for cb in self.callbacks:
+                cb.on_epoch_end(self)
+
+
+def run():
+    t = Trainer(fill(nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))), [Unfreeze()])
+    t.fit(4)
+    return t.log, t.model
