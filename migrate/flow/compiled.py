@@ -194,6 +194,23 @@ class CompiledIndex:
             return f"{place[1]} is reached from a forward or a jit call"
         return f"{place[1]} may be reached from a forward or a training step"
 
+    def mixed_into(self, source: SourceFile, name: str) -> str:
+        """A network of another file that has this class among its bases, or an empty text."""
+        self.in_file(source)
+        own = str(source.path), name
+        return next(
+            (
+                derived
+                for path, derived in self._derived.get(name.rpartition(".")[2], ())
+                if path != own[0]
+                and any(
+                    self._definition(path, b) == own for b in self._outlines[path].classes[derived]
+                )
+                and self._is_module(path, derived)
+            ),
+            "",
+        )
+
     def _is_module(self, path: str, name: str, depth: int = 0) -> bool:
         """A class with a base that is neither Python's own nor a plain class of the project."""
         bases = self._outlines[path].classes.get(name, [])

@@ -8,6 +8,7 @@ import ast
 
 import libcst as cst
 
+from migrate.flow.compiled import index_of
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve.members import is_module_value
@@ -101,9 +102,24 @@ class CellClasses(NodePass):
         updated = with_own_properties(project_class, updated)
         if overridden_train(project_class) is not None:
             updated = decorated(updated, self.spelling.name("helpers.spreads_set_train"))
-        if cls in self.context.module_classes and self._grows_containers(cls):
-            return self._with_named_parameters(updated)
+        if cls in self.context.module_classes:
+            return self._with_named_parameters(updated) if self._grows_containers(cls) else updated
+        if project_class is not None and "forward" in project_class.body:
+            self._report_mixed_in(project_class)
         return updated
+
+    def _report_mixed_in(self, cls: ProjectClass) -> None:
+        """`class Net(Scaled, nn.Module)` in another file: what runs is the forward of Scaled."""
+        index = index_of(self.context.modules)
+        network = index.mixed_into(self.context.resolution.source, cls.qualified)
+        if network:
+            self.context.flag(
+                cls.node,
+                "MS310",
+                f"{cls.qualified} is a base of {network}, a network of another file, and its "
+                "forward keeps its name: MindSpore would never call it",
+                "derive it from nn.Module, or move it into the file of the network",
+            )
 
     def _project_class(self, node: ast.ClassDef) -> ProjectClass | None:
         scope = self.context.resolution.scope

@@ -461,3 +461,25 @@ def reduce(x, how):
 
 def run():
     return reduce(data(3), "mean"), reduce(data(3), "sum"), getattr(data(3), "abs")()
+
+# %% [21] members of an Enum decide in forward
+from enum import Enum
+
+class Kind(Enum):
+    ADD = "add"
+    MUL = "mul"
+
+class Net(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = Kind(kind)
+        self.fc = fill(nn.Linear(3, 3))
+
+    def forward(self, x):
+        y = self.fc(x)
+        if self.kind is Kind.ADD:
+            return x + y
+        return x * y if self.kind is not Kind.ADD else x
+
+def run():
+    return Net("add")(data(2, 3)), Net("mul")(data(2, 3))
