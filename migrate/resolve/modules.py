@@ -44,6 +44,9 @@ class Lazy(Value):
         self.name = name
 
 
+_USUAL_LINE = 50  # characters; lines that are longer count as several
+
+
 class ModuleScope:
     """One parsed module and what its top level binds."""
 
@@ -70,8 +73,9 @@ class ModuleScope:
         self.classes: list[ProjectClass] = []
         self.executed = False
         self._own_methods: frozenset[str] | None = None
-        self.lines = tree.body[-1].end_lineno or 0 if tree.body else 0
-        check_expressions(source, tree, text, self.lines)
+        lines = tree.body[-1].end_lineno or 0 if tree.body else 0
+        check_expressions(source, tree, text, lines)
+        self.lines = max(lines, len(text) // _USUAL_LINE)  # as memory and time count them
         self.may_run_text = may_run_text(text)
         named = "mindspore" in text or HELPER_MODULE in text
         self.ported = named and is_ported(tree)

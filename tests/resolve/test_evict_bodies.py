@@ -101,3 +101,17 @@ def test_modules_that_import_from_each_other_end(tmp_path: Path) -> None:
     resolver = Resolver(project, Table())
     assert [use.api for use in resolver.file(project.files[0]).usages] == ["torch.relu"]
     assert resolver.file(project.files[1]).problem is None
+
+
+def test_long_lines_weigh_as_several(tmp_path: Path) -> None:
+    """A run lets go of modules by lines: code that puts much on a line must not look small."""
+    sums = " + ".join(f"torch.ones({n})" for n in range(100))
+    weights = []
+    for name, body in (("long", sums), ("usual", sums.replace(" + ", "\n    + "))):
+        path = tmp_path / f"{name}.py"
+        path.write_text(f"import torch\n\ndef f():\n    return ({body})\n")
+        resolver = Resolver(discover([path]), Table())
+        resolver.file(resolver.modules.project.files[0])
+        weights.append(resolver.modules.weight)
+    long, usual = weights
+    assert long > usual / 4 > 20
