@@ -102,7 +102,7 @@ class GradRegions:
         said = grad_mode(node, self._flow)
         if said is None and isinstance(node, (ast.Name, ast.Attribute, ast.IfExp)):
             said = chosen_mode(node, body, self._flow)
-            given = definition(node, body)
+            given = definition(node, body) if said is not None else None
             self.followed |= set(all_nodes(given)) if given is not None else set()
         if said is not None:
             self.followed |= set(all_nodes(node))
