@@ -25,6 +25,7 @@ _PLAIN_BASES = frozenset(
 _JIT = frozenset({"jit", "script", "trace", "compile"})
 _LOOKED_UP = frozenset({"getattr", "vars", "eval", "globals"})
 _UNASKED = frozenset({"?"})
+DECORATED = "decorated"  # a reason of `reached`: a decorator of the program wraps the function
 _FOLLOWED = 6  # re-exports of a name
 _PYTHON_ONLY: dict[type[ast.AST], str] = {
     ast.Try: "try",
@@ -111,7 +112,7 @@ class CompiledIndex:
         function = self._functions(place[0])[place[1]]
         own = [name for name in function.decorators if self._definition(place[0], name)]
         if own and not function.python_only:
-            return f"a graph leaves out {own[0]}, its decorator"
+            return DECORATED
         return function.python_only
 
     def words_read(self) -> frozenset[str] | None:

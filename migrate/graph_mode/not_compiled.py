@@ -8,11 +8,11 @@ import ast
 from collections.abc import Mapping
 
 from migrate.flow.answer import Verdict
-from migrate.flow.compiled import index_of
+from migrate.flow.compiled import DECORATED, index_of
 from migrate.graph_mode.kept_attributes import add_kept_attributes
 from migrate.lower.function import FUNCTIONS
 from migrate.lower.limit_checks import limits_met
-from migrate.lower.limits import by_syntax
+from migrate.lower.limits import by_syntax, limits
 from migrate.lower.run import compiled_functions
 from migrate.pipeline.context import Context
 from migrate.syntax.edits import Edit, SourceText, apply_edits
@@ -40,6 +40,9 @@ def _of_class(name: str, reasons: Mapping[str, str], context: Context) -> str | 
     source = context.resolution.source
     reached = index_of(context.modules).reached(source, f"{name}.forward")
     for function, foreign in reached:
+        if foreign == DECORATED:
+            last = function.rpartition(".")[2]
+            return limits()["decorated-function"].message.replace("{what}", f"{last}()")
         if foreign:
             return f"{function}: {foreign}"
         if function in reasons:

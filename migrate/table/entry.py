@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from migrate.table.signature import Signature, parse_signature
@@ -81,6 +81,14 @@ class Overload:
         return bool(self.mindspore) and not (
             self.rename or self.pin or self.values or changing or self.emit or self.helper
         )
+
+    @property
+    def plain_with_elements(self) -> bool:
+        """The same of a tensor that is not empty."""
+        if "some_elements" not in self.rules:
+            return self.plain
+        rules = tuple(rule for rule in self.rules if rule != "some_elements")
+        return replace(self, helper="", rules=rules).plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ def codes(port, *lines: str) -> list[str]:
         ("y = x.float()", "y.mul_(2)", "return x"),
         ("y, z = x.chunk(2)", "y[0] = 1", "return x"),
         ("for y in x:", "    y.add_(1)", "return x"),
-        ("y = 1 + torch.sigmoid_(x)", "return x * y"),
         ("y = 1 + F.relu(x, inplace=True)", "return x * y"),
     ],
 )
@@ -100,3 +99,10 @@ def test_a_part_of_a_parameter_is_written_in_place(port) -> None:
     )
     assert not result.findings
     assert "p[n // 4 : n // 2] = ops.full_like(p[n // 4 : n // 2], 1.0)" in result.text
+
+
+def test_a_change_inside_of_an_expression_gets_a_line_in_front(port) -> None:
+    ported = port(HEAD + "    y = 1 + torch.sigmoid_(x)\n    return x * y\n")
+    assert ported.findings == []
+    front, use = ported.text.index("ops.sigmoid(x)"), ported.text.index("y = 1 + x")
+    assert front < use

@@ -218,7 +218,9 @@ class LibraryCalls(NodePass):
     def _flag_unknown(self, usage: Usage) -> None:
         name = usage.api.rpartition(".")[2]
         entry = self.table.get(usage.api)
-        unchanged = entry is not None and all(f.plain and not f.drop for f in entry.overloads)
+        forms = entry.overloads if entry is not None else ()
+        unchanged = all(f.plain_with_elements and not f.drop for f in forms)
+        unchanged = unchanged and not self._may_be_empty(usage.node)
         if entry is not None and unchanged and entry.main.mindspore.endswith(f".{name}"):
             self.context.ported += 1  # the same call means the same in both frameworks
             return
@@ -234,6 +236,9 @@ class LibraryCalls(NodePass):
             "MS307",
         )
         self.flag(usage.node, refusal)
+
+    def _may_be_empty(self, method: ast.AST) -> bool:
+        return isinstance(method, ast.Attribute) and self.context.flow.empties.may_be(method.value)
 
     # Porting ------------------------------------------------------------------------------------
 
