@@ -93,7 +93,7 @@ def test_forward_runs_again_for_what_it_computed(port) -> None:
     )
     assert lines == [
         "def with_kept(self, x, w):",
-        "h = ops.tanh(x)",
+        "h = helpers.tanh_below_one(x)",
         "saved_tensors = (h, w)",
         "return (h * w, h), (saved_tensors,)",
         "def construct(self, x, w):",
