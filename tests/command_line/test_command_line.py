@@ -199,8 +199,8 @@ HARMLESS = frozenset(
     amp assumptions atol check classes diff eval explain-passes explain-plan factor format fresh
     from helpers images
     init input input-shape keep-counters keep-prefix keep-random key lines loss map memory-limit
-    min-status noise-runs optimizer pixels quick quiet ranks rtol scaffold seed soc stale steps style
-    submodule timeout to verbose whole with-torchvision
+    min-status noise-runs optimizer pixels quick quiet ranks rtol scaffold seed soc stale steps
+    style submodule timeout to verbose whole with-torchvision
     """.split()  # noqa: SIM905
 )
 
