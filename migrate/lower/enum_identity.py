@@ -11,7 +11,14 @@ from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import ProjectClass, options_of
 
 _ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
-_KIND = "from enum import Enum\nclass Kind(Enum):\n    ADD = 1\n"
+_NET = """
+class Kind(Enum):
+    ADD = 1
+
+class Net(nn.{0}):
+    def {1}(self, x):
+        return x + 1 if {2} else x
+"""
 
 
 @declare(
@@ -20,14 +27,14 @@ _KIND = "from enum import Enum\nclass Kind(Enum):\n    ADD = 1\n"
     needs=["compiled", "types"],
     examples=[
         becomes(
-            f"{_KIND}if self.kind is Kind.ADD:\n    x = x + 1",
-            f"{_KIND}if self.kind == Kind.ADD:\n    x = x + 1",
+            f"from enum import Enum\n{_NET.format('Module', 'forward', 'self.kind is Kind.ADD')}",
+            _NET.format("Cell", "construct", "self.kind == Kind.ADD"),
         ),
         becomes(
-            f"{_KIND}x = x if self.kind is not Kind.ADD else x + 1",
-            f"{_KIND}x = x if self.kind != Kind.ADD else x + 1",
+            f"from enum import Enum\n{_NET.format('Module', 'forward', 'Kind.ADD is not self.k')}",
+            _NET.format("Cell", "construct", "Kind.ADD != self.k"),
         ),
-        same(f"{_KIND}if self.kind is None:\n    x = x + 1"),
+        same("x = x if self.args is None else x + 1"),
     ],
 )
 def enum_identity(function: CompiledFunction) -> None:
