@@ -1365,6 +1365,9 @@ def _name_apart(around):
         if not isinstance(cell, nn.Cell):
             continue
         parameters = list(cell.get_parameters())
+        if len({p.name for p in parameters}) < len({id(p) for p in parameters}):
+            for name, parameter in cell.parameters_and_names():  # a layer that was put in later
+                parameter.name = name
         if any(names.get(p.name, p) is not p for p in parameters):
             cell.update_parameters_name(path.rpartition(".")[2] + ".")
         names |= {p.name: p for p in parameters}

@@ -40,6 +40,11 @@ class ModeSources:
     given: dict[str, None] = field(default_factory=dict)  # as the function got it
     unclear: list[str] = field(default_factory=list)  # neither is in view
 
+    def add_handed_on(self, source: ModeSources, model: str) -> None:
+        """Of a model that another function gets, under another name, and keeps as `model`."""
+        self.built |= source.built
+        self.unclear += [model for _ in source.given] + source.unclear
+
 
 class TrainingMode:
     """Answers for the models of one file."""
@@ -152,10 +157,14 @@ class TrainingMode:
                 found.built.setdefault((statement, model))
         elif depth and isinstance(value, ast.Name) and function and value.id in parameters_of(home):
             if not self._is_set(home, value.id, statement):
-                handed = (statement, model)
-                self._follow_callers(value.id, function, handed, found, depth)
+                source, handed = ModeSources(), (statement, model)
+                if not self._follow_callers(value.id, function, handed, source, depth):
+                    found.unclear.append(model)  # built in another file
+                found.add_handed_on(source, model)
         elif depth and is_path(value) and ast.unparse(value) != model:
-            self._follow(ast.unparse(value), home, statement, found, depth - 1)
+            source = ModeSources()
+            self._follow(ast.unparse(value), home, statement, source, depth - 1)
+            found.add_handed_on(source, model)
 
     def _follow_callers(
         self,
@@ -173,7 +182,12 @@ class TrainingMode:
                 continue
             followed = True
             if is_path(given):
-                self._follow(ast.unparse(given), caller.home, caller.statement, found, depth - 1)
+                source = ModeSources()
+                self._follow(ast.unparse(given), caller.home, caller.statement, source, depth - 1)
+                found.built |= source.built
+                found.unclear += source.unclear
+                if source.given:  # under another name in the caller: here it has this one
+                    found.given.setdefault(model)
             elif not sets_mode(given, self._flow):  # built in the very call
                 if handed is not None:
                     found.built.setdefault(handed)

@@ -78,3 +78,30 @@ def test_an_eval_behind_the_use_does_not_count(program) -> None:
         program, "def f(x):\n    net = Net()\n    y = net(x)\n    net.eval()\n    return y\n"
     )
     assert verdict.yes
+
+
+def test_a_model_of_another_file_that_an_attribute_keeps_is_unclear(program) -> None:
+    body = """\
+class Trainer:
+    def __init__(self, model):
+        self.model = model.to("cpu")
+
+    def f(self, x):
+        return self.model(x)
+
+    def evaluate(self, x):
+        self.model.eval()
+        y = self.model(x)
+        self.model.train()
+        return y
+"""
+    p = program(HEAD + body)
+    home = p.function().node
+    (use,) = p.flow.modes.uses("self.model", home)
+    assert p.flow.modes.sources("self.model", home, use).unclear == ["self.model"]
+
+
+def test_an_argument_has_its_own_name_whatever_callers_name_it(program) -> None:
+    body = "def f(net, x):\n    return net(x)\n\n\ndef g(network, x):\n    return f(network, x)\n"
+    _, sources = _at(program, body)
+    assert list(sources.given) == ["net"]

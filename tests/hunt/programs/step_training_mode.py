@@ -449,3 +449,75 @@ def run_phase(model, optimizer, phase, x, y):
             loss.backward()
             optimizer.step()
     return loss.item()
+
+# %% [8] a trainer of another file that evaluates behind each epoch and never trains in front of one
+from trainer import Trainer
+
+def run():
+    net = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)))
+    trainer = Trainer(net, torch.optim.SGD(net.parameters(), lr=0.1))
+    log = [trainer.epoch(data(6, 3, seed=i), labels(6, 2, seed=i)) for i in range(3)]
+    return log, net, net[1].running_mean
+# --- trainer.py
+class Trainer:
+    def __init__(self, model, optimizer, device="cpu"):
+        self.model = model.to(device)
+        self.optimizer = optimizer
+
+    def epoch(self, x, y):
+        self.optimizer.zero_grad()
+        loss = F.cross_entropy(self.model(x), y)
+        loss.backward()
+        self.optimizer.step()
+        self.model.eval()
+        with torch.no_grad():
+            value = F.cross_entropy(self.model(x), y).item()
+        self.model.train()
+        return loss.item(), value
+
+# %% [8, 25] a step that gets a network under one name from a function that has it under another
+def step(model, optimizer, x, y):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+def epoch(network, optimizer, batches):
+    return [step(network, optimizer, x, y) for x, y in batches]
+
+def run():
+    from elsewhere import train
+    net = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    batches = [(data(6, 3, seed=i), labels(6, 2, seed=i)) for i in range(3)]
+    return train(epoch, net, optimizer, batches), net, net[1].running_mean
+# --- elsewhere.py
+def train(epoch, net, optimizer, batches):
+    return epoch(net, optimizer, batches)
+
+# %% [8, 25] a step of a class that keeps the network of the object it was given
+from step import Step
+
+class Owner:
+    def __init__(self):
+        self.model = fill(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)))
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+def run():
+    owner = Owner()
+    step = Step(owner)
+    log = [step(data(6, 3, seed=i), labels(6, 2, seed=i)) for i in range(3)]
+    return log, owner.model, owner.model[1].running_mean
+# --- step.py
+class Step:
+    def __init__(self, owner):
+        self.model = owner.model
+        self.optimizer = owner.optimizer
+
+    def __call__(self, x, y):
+        self.optimizer.zero_grad()
+        loss = F.cross_entropy(self.model(x), y)
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
