@@ -31,10 +31,10 @@ def _looks(tree: ast.Module) -> bool:
     calls = nodes_of(tree, ast.Call)
     if any(isinstance(c.func, ast.Attribute) and c.func.attr in _LISTS_ALL for c in calls):
         return True
-    return bool({ast.dump(s) for s in _states(tree)} & {ast.dump(e) for e in _listed(tree)})
+    return bool({ast.dump(s) for s in states(tree)} & {ast.dump(e) for e in listed(tree)})
 
 
-def _states(tree: ast.Module) -> list[ast.expr]:
+def states(tree: ast.Module) -> list[ast.expr]:
     """`net.state_dict()`, and the names that it is bound to."""
     found: list[ast.expr] = []
     for call in nodes_of(tree, ast.Call):
@@ -51,7 +51,7 @@ def _loaded(target: ast.expr) -> ast.expr:
     return ast.parse(ast.unparse(target), mode="eval").body
 
 
-def _listed(tree: ast.Module) -> list[ast.expr]:
+def listed(tree: ast.Module) -> list[ast.expr]:
     """What is iterated, counted, printed or asked for its items."""
     found: list[ast.expr] = [loop.iter for loop in nodes_of(tree, ast.For)]
     found += [part.iter for part in nodes_of(tree, ast.comprehension)]

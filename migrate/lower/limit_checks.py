@@ -6,6 +6,14 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from migrate.lower.container_limits import (
+    COMPREHENSIONS,
+    of_assignment,
+    of_call,
+    of_comprehension,
+    of_dict,
+    of_operator,
+)
 from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.lower.inline_partials import partials
 from migrate.lower.late_closures import late_captures
@@ -91,7 +99,7 @@ def _call(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:
     called = node.func
     value = function.value_of(called)
     if isinstance(value, External):
-        return _library_call(value.name, node, function)
+        return _library_call(value.name, node, function) or of_call(node, function)
     if isinstance(value, ProjectClass):
         plain = not class_is_module(value) and not _is_error(value)
         return ("named-tuple", value.qualified) if plain else None
@@ -99,7 +107,7 @@ def _call(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:
         return _change(called, function)
     if isinstance(called, ast.Name) and called.id in _named_tuples(function):
         return "named-tuple", called.id
-    return None
+    return of_call(node, function)
 
 
 def _is_error(cls: ProjectClass) -> bool:
@@ -216,4 +224,8 @@ _CHECKS: dict[type[ast.AST], _Check] = {
     ast.Call: _call,
     ast.Subscript: _item,
     ast.AugAssign: _count,
+    ast.Assign: of_assignment,
+    ast.BinOp: of_operator,
+    ast.Dict: of_dict,
+    **dict.fromkeys(COMPREHENSIONS, of_comprehension),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from migrate.flow.batch_counts import counts_batches
+from migrate.flow.parameter_shapes import looks_at_axes
 from migrate.flow.project_flags import (
     looks_for_nan,
     makes_complex,
@@ -11,7 +12,7 @@ from migrate.flow.project_flags import (
 )
 from migrate.project import Project
 from migrate.table import Table
-from migrate.table.load import BATCH_COUNTS, COMPLEX, INFINITE, NAN, SQUASHED
+from migrate.table.load import BATCH_COUNTS, COMPLEX, INFINITE, NAN, PARAMETER_SHAPES, SQUASHED
 
 
 def with_variants(table: Table, project: Project) -> Table:
@@ -21,6 +22,7 @@ def with_variants(table: Table, project: Project) -> Table:
         INFINITE: names_infinity(project),
         COMPLEX: makes_complex(project),
         BATCH_COUNTS: counts_batches(project),
+        PARAMETER_SHAPES: looks_at_axes(project),
         SQUASHED: undoes_tanh(project),
     }
     variants = tuple(name for name, needed in wanted.items() if needed)

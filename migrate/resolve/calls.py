@@ -194,7 +194,8 @@ class Calls(Expressions):
         if isinstance(callee, External):
             return self._library(callee.name, node, values, keywords)
         if (
-            node.args
+            any(isinstance(argument, ast.Starred) for argument in node.args)
+            and len(node.args) == len(values)  # a call back has arguments of its own
             and isinstance(callee, _OF_THE_PROGRAM)
             and not isinstance(getattr(callee, "function", None), str)
         ):

@@ -27,10 +27,13 @@ DEVICES = "platforms"
 PACKAGES = "packages"
 # Files of rows that take the place of the usual ones in some programs: those that look for NaN,
 # which some kernels swallow, those whose logits may be infinite, those that make complex numbers,
-# those that look at the batches that a norm has counted, and those that compute 1 - tanh(x) ** 2.
+# those that look at the batches that a norm has counted or at the axes of listed parameters, and
+# those that compute 1 - tanh(x) ** 2.
 # The last are for releases before the one that brought a DataLoader.
-VARIANTS = ("nan", "infinite", "complex", "batch_counts", "squashed", "earlier")
-NAN, INFINITE, COMPLEX, BATCH_COUNTS, SQUASHED, EARLIER = VARIANTS
+VARIANTS = (
+    *("nan", "infinite", "complex", "batch_counts", "parameter_shapes", "squashed", "earlier"),
+)
+NAN, INFINITE, COMPLEX, BATCH_COUNTS, PARAMETER_SHAPES, SQUASHED, EARLIER = VARIANTS
 _EARLIER_THAN = "2.10"
 # Files that hold no rows of APIs.
 _OF_OTHERS = {

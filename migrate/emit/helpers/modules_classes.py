@@ -16,6 +16,8 @@ _TORCH_NAMES = {
     "Conv2dTranspose": "ConvTranspose2d",
     "Conv3dTranspose": "ConvTranspose3d",
     "Dense": "Linear",
+    "FlatConv1d": "Conv1d",
+    "FlatConvTranspose1d": "ConvTranspose1d",
     "GlobalAvgPool1d": "AdaptiveAvgPool1d",
     "GlobalAvgPool2d": "AdaptiveAvgPool2d",
     "GlobalAvgPool3d": "AdaptiveAvgPool3d",

@@ -1,7 +1,7 @@
 """Convolutions with torch's constructors, paddings and unbatched inputs."""
 
 import mindspore
-from mindspore import nn, ops
+from mindspore import Parameter, nn, ops
 
 from migrate.emit.helpers.modules_reset import own_reset
 from migrate.emit.helpers.modules_shape import per_axis
@@ -71,6 +71,25 @@ class Conv1d(nn.Conv1d):
         if self.edges:
             x = ops.pad(x, self.edges, mode=self.padding_mode)
         x = super(Conv1d, self).construct(x)
+        return x if batched else x.squeeze(0)
+
+
+class FlatConv1d(Conv1d):
+    """Conv1d with a weight of torch's shape, for programs that look at it."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        full = self.weight.name
+        self.weight = Parameter(self.weight.squeeze(2), name=full)
+
+    def construct(self, x):
+        batched = x.ndim == 3
+        if not batched:
+            x = x.expand_dims(0)
+        if self.edges:
+            x = ops.pad(x, self.edges, mode=self.padding_mode)
+        x = self.conv2d(x.expand_dims(2), self.weight.expand_dims(2))
+        x = (self.bias_add(x, self.bias) if self.has_bias else x).squeeze(2)
         return x if batched else x.squeeze(0)
 
 

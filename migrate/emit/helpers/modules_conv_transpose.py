@@ -1,7 +1,7 @@
 """Transposed convolutions with torch's constructors and torch's meaning of output_padding."""
 
 import mindspore
-from mindspore import nn
+from mindspore import Parameter, nn
 
 from migrate.emit.helpers.modules_shape import per_axis
 
@@ -59,6 +59,18 @@ class ConvTranspose1d(nn.Conv1dTranspose):
         if self.has_bias:
             x = x + self.bias.reshape((1, -1, 1))
         return x if batched else x.squeeze(0)
+
+
+class FlatConvTranspose1d(ConvTranspose1d):
+    """ConvTranspose1d with a weight of torch's shape, for programs that look at it."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        full = self.weight.name
+        self.weight = Parameter(self.weight.squeeze(2), name=full)
+
+    def kernel(self):
+        return self.weight.expand_dims(2)
 
 
 class ConvTranspose2d(nn.Conv2dTranspose):

@@ -214,5 +214,7 @@ def state_dict(module, prefix=""):
 def as_held(value, tensor):
     """A value of torch's in the shape of what holds it: a Conv1d's weight has one axis more."""
     shape = tuple(tensor.shape)
-    added = len(shape) == 4 and shape[2] == 1 and tuple(value.shape) == (*shape[:2], shape[3])
-    return value.reshape(shape) if added else value
+    given = tuple(value.shape)
+    added = len(shape) == 4 and shape[2] == 1 and given == (*shape[:2], shape[3])
+    taken = len(given) == 4 and given[2] == 1 and shape == (*given[:2], given[3])
+    return value.reshape(shape) if added or taken else value

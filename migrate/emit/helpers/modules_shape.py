@@ -1,5 +1,7 @@
 """Layers that only move values: padding, folding, shuffling, resizing."""
 
+import operator
+
 from mindspore import nn, ops
 
 from migrate.emit.helpers.functions_interpolate import interpolate
@@ -8,10 +10,13 @@ from migrate.emit.helpers.functions_transpose import fold, functional_unfold
 
 
 def per_axis(value, ndim):
-    """One number stands for all axes."""
+    """One number stands for all axes; numpy's integers are numbers."""
     if isinstance(value, int):
         return (value,) * ndim
-    return tuple(value) * ndim if len(value) == 1 else tuple(value)
+    if not isinstance(value, (tuple, list)):
+        return (operator.index(value),) * ndim
+    sizes = tuple(n if isinstance(n, int) else operator.index(n) for n in value)
+    return sizes * ndim if len(sizes) == 1 else sizes
 
 
 class _PadNd(nn.Cell):

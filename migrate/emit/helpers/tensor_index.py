@@ -59,7 +59,7 @@ def take_items(tensor, index):
 def with_items(part, index, value):
     """A copy of the part with the value at the index."""
     new = part.copy()
-    new[index] = value
+    new[tuple(... if isinstance(one, str) else one for one in index)] = value
     return new
 
 

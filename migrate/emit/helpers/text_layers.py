@@ -10,6 +10,8 @@ _LAYER_NAMES = {
     "Conv1dTranspose": "ConvTranspose1d",
     "Conv2dTranspose": "ConvTranspose2d",
     "Conv3dTranspose": "ConvTranspose3d",
+    "FlatConv1d": "Conv1d",
+    "FlatConvTranspose1d": "ConvTranspose1d",
     "GlobalAvgPool1d": "AdaptiveAvgPool1d",
     "GlobalAvgPool2d": "AdaptiveAvgPool2d",
     "GlobalAvgPool3d": "AdaptiveAvgPool3d",

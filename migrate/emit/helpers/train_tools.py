@@ -147,10 +147,10 @@ def load_state_dict(module, state_dict, strict=True):
     given = {names.get(name, name): value for name, value in state_dict.items()}
     # torch fills in the counters of a dict that was put together, and MindSpore has them in part.
     places = [name for name, _ in in_torch_order(list(own.items()))]
-    missing = [names[name] for name in places if names[name] not in given]
-    missing = [name for name in missing if not name.endswith("num_batches_tracked")]
+    missing = _without_counters(names[name] for name in places if names[name] not in given)
     unexpected = [name for name in given if name not in names.values()]
-    unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
+    if len(_without_counters(own)) == len(own):
+        unexpected = _without_counters(unexpected)  # torch's norms count, these do not
     refused = _named_keys("Missing", missing) + _named_keys("Unexpected", unexpected)
     wrong = refused if strict else []
     for name, tensor in own.items():
@@ -171,6 +171,10 @@ def load_state_dict(module, state_dict, strict=True):
         kind = type(module).__name__.removesuffix("Cell").replace("Dense", "Linear")
         raise RuntimeError(f"Error(s) in loading state_dict for {kind}:\n\t{found}")
     return LoadedKeys(missing, unexpected) if uses("keys that load_state_dict returns") else None
+
+
+def _without_counters(names):
+    return [name for name in names if not name.endswith("num_batches_tracked")]
 
 
 def _named_keys(kind, names):

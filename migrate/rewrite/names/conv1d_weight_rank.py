@@ -25,7 +25,13 @@ _WHOLE_IN_CALLS = ("torch.nn.init.", "torch.nn.utils.", "torch.optim.")
 
 
 def flattened_weights(tree: ast.Module, context: Context) -> set[ast.AST]:
-    """Where such a weight is read by its axes; where its shape may be written to, a finding."""
+    """Where such a weight is read by its axes; where its shape may be written to, a finding.
+
+    Programs that list their parameters have layers with torch's shape (mappings/parameter_shapes).
+    """
+    row = context.table.get(FLAT[0])
+    if row is None or row.status != "risky":
+        return set()
     nodes = [
         usage.node
         for usage in context.usages.values()

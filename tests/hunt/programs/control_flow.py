@@ -483,3 +483,48 @@ class Net(nn.Module):
 
 def run():
     return Net("add")(data(2, 3)), Net("mul")(data(2, 3))
+
+# %% [21] keys in the order of their names
+# in: 2,3; grad
+def f(x):
+    parts = {"b": x + 1, "a": x * 2, "c": x}
+    wide = torch.cat([parts[key] for key in sorted(parts, reverse=True)], dim=-1)
+    order = sorted(parts.items())
+    return wide + torch.cat([value for _, value in order], dim=-1)
+
+# %% [21] the first of a dict, of a list and of a generator
+# in: 2,3; grad
+def f(x):
+    parts = {"b": x + 1, "a": x * 2}
+    first = next(iter(parts.values()))
+    key = next(iter(parts))
+    return first * 2 + parts[key] + next(y for y in [x, first] if y is not x)
+
+# %% [21] dicts joined, unpacked and gone through with weights
+# in: 2,3; grad
+def f(x):
+    parts = {"u": x + 1, "v": x * 2}
+    both = {**parts, "w": x}
+    more = parts | {"z": x * 3}
+    one, two = parts
+    out = sum(parts[key] * weight for key, weight in zip(parts, [2, 3]))
+    return out + both["w"] + more["z"] + parts[one] * parts[two] * len(max(parts))
+
+# %% [21] two loops in a comprehension, and the largest by a key
+# in: 2,3; grad
+def f(x):
+    found = [x * i + j for i in range(2) for j in range(3) if i != j]
+    return torch.stack(found).sum(0) * max([1, 2, 3], key=lambda n: -n) * max([], default=2)
+
+# %% [21, 23] numbers of numpy as strides, beside lists
+class Net(nn.Module):
+    def __init__(self, k):
+        super().__init__()
+        self.a = nn.Conv2d(2, 3, kernel_size=[1, k], padding=[0, k // 2], stride=np.int64(1))
+        self.b = nn.Conv1d(3, 3, np.int32(3), padding=np.array([1])[0])
+
+    def forward(self, x):
+        return self.b(self.a(x).flatten(2))
+
+def run():
+    return fill(Net(3))(data(2, 2, 4, 4))

@@ -180,3 +180,23 @@ def run():
         loss.backward()
         opt.step()
     return m, m.features
+
+# %% [21] hooks that unpack their arguments
+def run():
+    net = fill(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
+
+    def standardize(mod, args):
+        (x,) = args
+        return ((x - x.mean(0)) / (x.std(0) + 1e-5),)
+
+    seen = []
+
+    def backward(mod, grads_in, grads_out):
+        seen.append(grads_out[0].std(0))
+
+    handle = net.register_forward_pre_hook(standardize)
+    net[2].register_full_backward_hook(backward)
+    out = net(data(5, 3))
+    out.pow(2).sum().backward()
+    handle.remove()
+    return out.detach(), seen, net(data(5, 3)).detach()

@@ -324,3 +324,13 @@ def run():
     loss = m(data(3, 3), torch.tensor([0, 2, 1, 2]))
     loss.backward()
     return loss, m.trans.grad
+
+# %% [9] an integer, an ellipsis and an index tensor, written to
+# in: 2,3,4,5 2:int64:0:5
+def f(x, i):
+    x = x * 1.0
+    a = x[1, ..., i] * 2
+    x[1, ..., i] = 0
+    x[0, ..., i] += 1
+    x[:, 1, i % 4] = a.sum()
+    return x, a

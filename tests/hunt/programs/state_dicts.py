@@ -348,3 +348,48 @@ def run():
         p.data.copy_(old[i:i + n].view_as(p))
         i += n
     return g, new.detach(), m
+
+# %% [12, 17] weights of one-dimensional convolutions, listed with their shapes
+class Tcn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Sequential(nn.Conv1d(2, 3, 3, stride=2), nn.BatchNorm1d(3), nn.ReLU())
+        self.up = nn.ConvTranspose1d(3, 2, 2, stride=2)
+
+    def forward(self, x):
+        return self.up(self.down(x))
+
+def run():
+    net = fill(Tcn())
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = net(data(2, 2, 9)).pow(2).mean()
+    loss.backward()
+    opt.step()
+    for name, p in net.named_parameters():
+        print(name, tuple(p.shape), p.dim())
+    shapes = {k: list(v.shape) for k, v in net.state_dict().items()}
+    other = Tcn()
+    other.load_state_dict({k: v for k, v in net.state_dict().items()})
+    return shapes, [p.detach() for p in net.parameters()], other.state_dict()["up.weight"]
+
+# %% [12] old names of a checkpoint, kept where the shapes agree
+class New(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.backbone = nn.Sequential(nn.Conv1d(2, 3, 3), nn.BatchNorm1d(3))
+        self.fc = nn.Linear(3, 4)
+
+def run():
+    rng = np.random.default_rng(0)
+    old = {"body.0.weight": torch.tensor(rng.standard_normal((3, 2, 3)).astype("float32")),
+           "body.0.bias": torch.zeros(3), "head.weight": torch.ones(2, 3)}
+    net = New()
+    own = net.state_dict()
+    kept = {}
+    for k, v in old.items():
+        k = k.replace("body.", "backbone.").replace("head.", "fc.")
+        if k in own and v.shape == own[k].shape:
+            kept[k] = v
+    result = net.load_state_dict(kept, strict=False)
+    net.eval()
+    return sorted(kept), sorted(result.missing_keys), net.backbone(data(2, 2, 5))
