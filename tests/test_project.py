@@ -194,6 +194,19 @@ def test_pipe_is_not_opened(tmp_path: Path) -> None:
     assert "is not an ordinary file" in skipped(tmp_path)[0]
 
 
+def test_a_pipe_that_takes_a_files_place_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "net.py")
+    file = only(path)
+    ordinary = os.stat(path)
+    path.unlink()
+    os.mkfifo(path)
+    monkeypatch.setattr("migrate.project.text.os.stat", lambda _: ordinary)
+    with pytest.raises(ReadProblem, match="is not an ordinary file"):
+        file.read()
+
+
 def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "secret.py")
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import configparser
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,6 +51,7 @@ COMMAND_LINE_ONLY = frozenset(
     torch-optimizer torch-path torch-python update weights write-baseline
     """.split()  # noqa: SIM905 - a list would take a line for each name
 )
+_SWITCH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _LONGEST = 5_000_000  # bytes
 _PYPROJECT, _SETUP = "pyproject.toml", "setup.cfg"
 
@@ -129,8 +131,8 @@ def _set(parser: Parser, key: str, value: Any, path: Path, *, own_section: bool)
             where=str(path),
             next_step=f"give --{key} on the command line",
         )
-    if key == "baseline" and not _is_inside(str(value), path.parent):
-        raise RequestError(f"the baseline {value} lies outside of this folder", where=str(path))
+    if key == "baseline" and isinstance(value, str):
+        value = _beside(path, value)
     if action is None:
         if own_section:
             close = did_you_mean(f"--{key}", parser._option_string_actions)
@@ -139,19 +141,34 @@ def _set(parser: Parser, key: str, value: Any, path: Path, *, own_section: bool)
     parser.set_defaults(**{action.dest: _converted(parser, action, key, value, path)})
 
 
-def _is_inside(place: str, folder: Path) -> bool:
+def _beside(path: Path, baseline: str) -> str:
+    """The same file whatever the working directory: relative to the configuration, as others do."""
+    place = path.parent / baseline
     try:
-        return Path(place).resolve().is_relative_to(folder.resolve())
-    except (OSError, ValueError):
-        return False
+        inside = place.resolve().is_relative_to(path.parent.resolve())
+    except (OSError, ValueError, RuntimeError):  # a loop of links, NUL bytes
+        inside = False
+    if not inside:
+        raise RequestError(f"the baseline {baseline} lies outside of this folder", where=str(path))
+    return os.path.relpath(place)
 
 
 def _converted(parser: Parser, action: argparse.Action, key: str, value: Any, path: Path) -> Any:
     """The value as the option itself would have given it."""
     if action.nargs == 0:
-        return value if isinstance(value, bool) else str(value).lower() in ("1", "true", "yes")
+        switch = _SWITCH.get(str(value).lower())
+        if switch is None:
+            raise RequestError(f"{key}: {value!r} is neither true nor false", where=str(path))
+        return switch
     repeated = isinstance(action, argparse._AppendAction) or action.nargs in ("+", "*")
     words = value if isinstance(value, list) else [value]
+    if isinstance(value, list) and not repeated:
+        raise RequestError(f"{key}: takes one value, not a list", where=str(path))
+    for word in words:
+        # A number is what some options take; their own conversion says which.
+        number = isinstance(word, int | float) and not isinstance(word, bool)
+        if not (isinstance(word, str) or number and action.type is not None):
+            raise RequestError(f"{key}: {word!r} is not a string", where=str(path))
     if repeated and isinstance(value, str):
         words = [word for line in value.splitlines() for word in line.split(",") if word.strip()]
     try:

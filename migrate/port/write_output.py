@@ -110,7 +110,7 @@ def _fill(tree: PortedTree, folder: Path) -> None:
     for target in _targets(tree):
         (folder / target).parent.mkdir(parents=True, exist_ok=True)
     for target, original in tree.copies.items():
-        shutil.copy2(original, folder / target, follow_symlinks=False)
+        _copy(original, folder / target, follow_symlinks=False)
     for target, text in tree.links.items():
         os.symlink(text, folder / target)
     for target, ported in tree.files.items():
@@ -121,12 +121,26 @@ def _fill(tree: PortedTree, folder: Path) -> None:
             continue
         ported.source.refuse_changed(ported.digest)
         if ported.source.path.exists():
-            shutil.copy2(ported.source.path, place)
+            _copy(ported.source.path, place)
     for target, text in tree.added.items():
         place = folder / target
         place.write_text(text, encoding="utf-8")
         if target.suffix == ".sh":
             place.chmod(0o755)
+
+
+def _copy(original: Path, place: Path, *, follow_symlinks: bool = True) -> None:
+    """With times and permissions; what cannot be read is the source's fault, not the output's."""
+    try:
+        shutil.copy2(original, place, follow_symlinks=follow_symlinks)
+    except (FileNotFoundError, PermissionError) as error:
+        if error.filename != str(original):
+            raise
+        raise RequestError(
+            f"cannot be read: {(error.strerror or str(error)).lower()}; nothing was written",
+            where=str(original),
+            next_step="check the file's permissions, or move it out of the tree",
+        ) from None
 
 
 def _move(staging: Path, output: Path) -> None:

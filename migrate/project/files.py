@@ -68,9 +68,13 @@ class SourceFile:
     def imports_torch(self) -> bool:
         """Whether torch may be meant in here: false costs one look at the bytes, and no parsing.
 
-        Bytes that are no text (UTF-16 has zeros) can not tell, and are refused when they are read.
+        Bytes that are no text (UTF-16 has zeros) and files that cannot be read do not tell: it may
+        be, and whoever reads the text gets the refusal.
         """
-        data = read_bytes(self.path)
+        try:
+            data = read_bytes(self.path)
+        except ReadProblem:
+            return True
         return b"torch" in data or b"\0" in data
 
     def place(self, line: int) -> tuple[int, int]:

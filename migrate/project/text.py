@@ -29,26 +29,36 @@ class ReadProblem(Exception):
 def read_bytes(path: Path) -> bytes:
     """The file's bytes, if it is an ordinary file of a sane size."""
     try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            # Opening a pipe or a device could wait for ever.
-            raise ReadProblem(
-                make_finding("MS201", path, "is not an ordinary file", "give a file or a directory")
-            )
-        if status.st_size > MAXIMUM_BYTES:
-            raise ReadProblem(
-                make_finding(
-                    "MS202",
-                    path,
-                    f"has {status.st_size / 1e6:.0f} MB; files above "
-                    f"{MAXIMUM_BYTES / 1e6:.0f} MB are not read",
-                    "generated data belongs outside the source tree",
-                )
-            )
-        with open(path, "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ReadProblem(_not_ordinary(path))  # opening a device may already act on it
+        # What is there may be replaced between the two calls: a pipe must not make us wait.
+        with open(path, "rb", buffering=0, opener=_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ReadProblem(_not_ordinary(path))
+            if status.st_size > MAXIMUM_BYTES:
+                raise ReadProblem(_too_large(path, status.st_size))
             return file.readall()
     except OSError as error:
         raise ReadProblem(refusal(path, error)) from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _not_ordinary(path: Path) -> Finding:
+    return make_finding("MS201", path, "is not an ordinary file", "give a file or a directory")
+
+
+def _too_large(path: Path, size: int) -> Finding:
+    limit = f"files above {MAXIMUM_BYTES / 1e6:.0f} MB are not read"
+    return make_finding(
+        "MS202",
+        path,
+        f"has {size / 1e6:.0f} MB; {limit}",
+        "generated data belongs outside the source tree",
+    )
 
 
 def refusal(path: Path, error: OSError) -> Finding:

@@ -39,7 +39,7 @@ class Baseline:
             reason = (error.strerror or str(error)).lower()
             step = "write it with --write-baseline"
             raise RequestError(reason, where=str(path), next_step=step) from None
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise RequestError(
                 f"is not a baseline of ms-migrate ({error})",
                 where=str(path),
@@ -50,7 +50,7 @@ class Baseline:
     def covers(self, path: Path, code: str, line: str) -> bool:
         """Whether this one is known; an entry is used up by the findings that it covers."""
         key = entry(self._folder, path, code, line)
-        if not self._left[key]:
+        if self._left[key] < 1:
             return False
         self._left[key] -= 1
         return True

@@ -159,7 +159,7 @@ def finish(options: argparse.Namespace, chosen: Chooser, code: int) -> tuple[int
     if chosen.recorded is not None:
         path = options.baseline or DEFAULT_BASELINE
         number = baseline.write(path, chosen.recorded)
-        return 0, f"wrote {number} findings to {path}"
+        return 0, f"wrote {number} finding{'' if number == 1 else 's'} to {path}"
     return (0 if options.exit_zero and code == 1 else code), ""
 
 

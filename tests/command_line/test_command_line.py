@@ -137,6 +137,9 @@ def test_setup_cfg(section: str, elsewhere: Path, capsys: pytest.CaptureFixture[
         ("[tool.ms-migrate.analyze]\nmdoe = 'graph'\n", "did you mean mode?"),
         ("[tool.ms-migrate]\nmode = 'grpah'\n", "did you mean graph?"),
         ("[tool.ms-migrate\n", "cannot be read"),
+        ("[tool.ms-migrate]\nexclude = [3]\n", "3 is not a string"),
+        ("[tool.ms-migrate]\nexit-zero = 'maybe'\n", "'maybe' is neither true nor false"),
+        ("[tool.ms-migrate]\nmode = []\n", "takes one value, not a list"),
     ],
 )
 def test_a_wrong_configuration_is_refused(
@@ -182,6 +185,19 @@ def test_a_configured_baseline_stays_in_its_folder(
     assert cli.main(["analyze", "net.py", "--write-baseline"]) == 2
     assert "outside" in capsys.readouterr().err
     assert not (elsewhere.parent / "known.json").exists()
+
+
+def test_a_configured_baseline_is_found_from_a_folder_below(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / "pyproject.toml").write_text("[tool.ms-migrate]\nbaseline = 'known.json'\n")
+    (elsewhere / "sub").mkdir()
+    (elsewhere / "sub/net.py").write_text("import torch\ny = torch.foo(3)\n")
+    assert cli.main(["analyze", "sub/net.py", "--write-baseline"]) == 0
+    assert "wrote 1 finding to known.json" in capsys.readouterr().err
+    monkeypatch.chdir(elsewhere / "sub")
+    assert cli.main(["analyze", "net.py"]) == 0
+    assert "1 in the baseline" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["ms-migrate = " + "[" * 5000, "x" * 6_000_000])

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -470,6 +471,35 @@ def test_a_full_disk_leaves_nothing(
     code, _, err = run(src, "-o", tmp_path / "out")
     assert code == 2 and "no space left" in err and "Traceback" not in err
     assert {path.name for path in tmp_path.iterdir()} == {"src"}
+
+
+def test_a_file_that_cannot_be_copied_is_named_as_unreadable(
+    run: Run, src: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (src / "data.bin").write_bytes(b"1")
+
+    def refuse(original: Path, place: Path, **more: bool) -> None:  # root may read anything
+        raise PermissionError(errno.EACCES, "Permission denied", str(original))
+
+    monkeypatch.setattr(shutil, "copy2", refuse)
+    code, _, err = run(src, "-o", tmp_path / "out")
+    assert code == 2 and "data.bin: cannot be read: permission denied; nothing was written" in err
+    assert {path.name for path in tmp_path.iterdir()} == {"src"}
+
+
+def test_a_source_that_cannot_be_read_costs_only_itself(
+    run: Run, src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (src / "secret.py").write_text(NET)
+
+    def refuse(path: Path, *more: object, **options: object) -> IO[bytes]:
+        if path.name == "secret.py":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return open(path, "rb", buffering=0)
+
+    monkeypatch.setattr("migrate.project.text.open", refuse, raising=False)
+    code, out, err = run(src, "--check")
+    assert code == 1 and "secret.py: MS201 cannot be read: permission denied" in out, err
 
 
 def test_undecodable_file_names(run: Run, src: Path, tmp_path: Path) -> None:

@@ -97,6 +97,18 @@ def test_a_baseline_covers_what_is_known(program: Path, capsys: pytest.CaptureFi
     assert "--write-baseline" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("count", "code"), [("1", 0), ("0", 1), ("-1", 1), ("1e999", 2), ('"x"', 2), ("[1]", 2)]
+)
+def test_a_crafted_baseline_covers_no_more_than_it_says(
+    program: Path, count: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = program.with_name("known.json")
+    main(["analyze", str(program), "--baseline", str(known), "--write-baseline"])
+    known.write_text(known.read_text().replace('"count": 1', f'"count": {count}'))
+    assert main(["analyze", str(program), "--baseline", str(known)]) == code
+
+
 def test_exit_zero(program: Path) -> None:
     assert main(["analyze", "net.py", "-q"]) == 1
     assert main(["analyze", "net.py", "-q", "--exit-zero"]) == 0
