@@ -167,7 +167,7 @@ def _converted(parser: Parser, action: argparse.Action, key: str, value: Any, pa
     for word in words:
         # A number is what some options take; their own conversion says which.
         number = isinstance(word, int | float) and not isinstance(word, bool)
-        if not (isinstance(word, str) or number and action.type is not None):
+        if not (isinstance(word, str) or (number and action.type is not None)):
             raise RequestError(f"{key}: {word!r} is not a string", where=str(path))
     if repeated and isinstance(value, str):
         words = [word for line in value.splitlines() for word in line.split(",") if word.strip()]
