@@ -88,6 +88,8 @@ def surely_binds(flow: FunctionFlow, statement: ast.stmt) -> set[str]:
     state = _surely_bound(flow, statement, inside, set())
     ends: list[frozenset[str]] = []
     for index in inside & state.keys():
+        if isinstance(flow.cfg.points[index].statement, ast.Raise):
+            continue  # `else: raise ValueError(kind)`: there is no "behind" on that way
         leaving = [i for i in flow.cfg.points[index].after if i not in inside]
         if any(not _is_jump(flow, i) for i in leaving):
             names = {d.name for d in flow.cfg.points[index].definitions if d.kind != "delete"}

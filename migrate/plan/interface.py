@@ -107,13 +107,15 @@ class Interface:
         rest = [name for name in outputs if name not in {*surely, *parameters}]
         return [n for n in rest if self.flow.defuse.reaching_at(self.region[0], n)]
 
-    def unbound(self, parameters: list[str]) -> dict[ast.stmt, list[str]]:
+    def unbound(self, parameters: list[str], passed: list[str]) -> dict[ast.stmt, list[str]]:
         """Inputs that some way to the step does not bind, by the statement in front of which they
-        become None.
+        become None; `passed` ones are handed in whether or not the step reads them.
         """
         found: dict[ast.stmt, list[str]] = {}
+        missing = {n for n in passed if self.flow.defuse.maybe_unbound_at(self.region[0], n)}
         for name in parameters:
-            if any(map(self.flow.defuse.maybe_unbound, self._reads_of(name))):
+            reads_ = map(self.flow.defuse.maybe_unbound, self._reads_of(name))
+            if name in missing or any(reads_):
                 first = next(s for s in self.home.body if name in binds(s))
                 found.setdefault(first, []).append(name)
         return found

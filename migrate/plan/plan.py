@@ -205,7 +205,8 @@ class StepPlanner:
         loop = step_loop(home, backward, code)
         parameters = interface.parameters(code, loop)
         outputs = interface.outputs(parameters)
-        parameters += interface.passed_by(parameters, outputs)
+        passed = interface.passed_by(parameters, outputs)
+        parameters += passed
         together = sharing(backward, self.calls, home, loop, self.guard)
         return TrainingStep(
             backward,
@@ -227,7 +228,7 @@ class StepPlanner:
             flowing=self.slicer.flowing(region),
             versions=versions,
             running=self._running(region),
-            unbound=interface.unbound(parameters),
+            unbound=interface.unbound(parameters, passed),
             copied=changed_in_part(region, parameters, self.context),
             settled=is_settled(self.guard, loop),
             may_skip=any(map(leaves, deferred)),

@@ -8,6 +8,7 @@ from migrate.resolve.members import class_is_module
 from migrate.resolve.values import (
     MODULE,
     UNKNOWN,
+    Container,
     Instance,
     Known,
     ListOf,
@@ -81,6 +82,8 @@ def _carried(value: Value) -> Value:
         return TupleOf(tuple(map(_portable, value.items)))
     if type(value) is Instance and isinstance(value.cls, str):
         return value
+    if isinstance(value, Container):
+        return Instance(value.cls)  # what is in it belongs to the file that made it
     if isinstance(value, Instance) and isinstance(value.cls, ProjectClass):
         return MODULE if class_is_module(value.cls) else UNKNOWN
     return UNKNOWN

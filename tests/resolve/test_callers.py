@@ -5,6 +5,7 @@ from __future__ import annotations
 from migrate.analyze import collect
 from migrate.analyze.collect import analyse
 from migrate.analyze.model import Options
+from migrate.port.file import port_file
 from migrate.project import discover
 from migrate.resolve import Resolver, callers
 from migrate.resolve.interpreter import Interpreter
@@ -94,3 +95,20 @@ def test_importers_that_do_not_spell_a_function_are_not_asked(tmp_path) -> None:
     resolver.file(metrics)
     asked = {path.rpartition("/")[2] for path, _ in resolver.recorded}
     assert asked == {"metrics.py", "train.py"}
+
+
+def test_a_network_in_a_container_is_known_in_other_files(tmp_path) -> None:
+    """`build()` gives an nn.Sequential: what another file makes of it is a module."""
+    (tmp_path / "ema.py").write_text(
+        "from copy import deepcopy\n\n\nclass Averaged:\n    def __init__(self, model):\n"
+        "        self.ema = deepcopy(model).eval()\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "from torch import nn\nfrom ema import Averaged\n\n\ndef build():\n"
+        "    return nn.Sequential(nn.Linear(2, 2))\n\n\nmodel = build()\nmean = Averaged(model)\n"
+    )
+    project = discover([tmp_path])
+    (source,) = (file for file in project.files if file.module == "ema")
+    result = port_file(Resolver(project, Table()), source, helper_import="import helpers")
+    assert not result.findings
+    assert "deepcopy(model)" in result.text and ".eval()" not in result.text

@@ -422,3 +422,44 @@ class Learner:
         loss.backward()
         self.optimizer.step()
         return loss.item()
+
+# %% [25] a term of the loss chosen by if, elif, else raise, and shown
+def train(kind):
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    log = []
+    for x, y in [(data(4, 3, seed=i), data(4, 2, seed=i + 9)) for i in range(3)]:
+        out = m(x)
+        if kind == "none":
+            extra = 0
+        elif kind == "l1":
+            extra = 0.1 * out.abs().mean()
+        else:
+            raise NotImplementedError(kind)
+        loss = F.mse_loss(out, y) + extra
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        log.append((loss.item(), float(extra)))
+    return log, m
+
+def run():
+    return [train("none"), train("l1")]
+
+# %% [25] a term of the loss that some rounds do not have, shown where there is one
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    log = []
+    for i in range(4):
+        out = m(data(4, 3, seed=i))
+        loss = F.mse_loss(out, data(4, 2, seed=i + 9))
+        if i % 2:
+            extra = 0.1 * out.abs().mean()
+            loss = loss + extra
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if i % 2:
+            log.append(extra.item())
+    return log, m
