@@ -3,7 +3,6 @@
 import argparse
 import atexit
 import bisect
-import contextlib
 import copy
 import functools
 import itertools
@@ -420,17 +419,7 @@ class ToPILImage:
         return Image.fromarray(array[:, :, 0] if array.shape[2:] == (1,) else array, None)
 
 
-IMG_EXTENSIONS = (
-    ".jpg",
-    ".jpeg",
-    ".png",
-    ".ppm",
-    ".bmp",
-    ".pgm",
-    ".tif",
-    ".tiff",
-    ".webp",
-)
+IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
 class VisionDataset(Dataset):
@@ -760,18 +749,8 @@ class BatchNorm2d(nn.BatchNorm2d):
         _mark_settings(self, affine, bias, track_running_stats)
 
 
-_RUNNING = (
-    "moving_mean",
-    "moving_variance",
-    "running_mean",
-    "running_var",
-    "num_batches_tracked",
-)
-
-
+_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked")
 _NORMS = ("BatchNorm", "SyncBatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm")
-
-
 _NAMES_OF_NORMS = {
     "gamma": "weight",
     "beta": "bias",
@@ -1248,8 +1227,6 @@ def load_scheduler_state_dict(scheduler, state_dict):
 
 
 _REDUCED = (mindspore.float32, mindspore.int32)  # what AllReduce takes on every device
-
-
 _IN_NUMPY = {"sum": "sum", "max": "max", "min": "min", "prod": "prod", "avg": "mean"}
 
 
@@ -1397,8 +1374,6 @@ def _launched():
 
 
 LAUNCHED = _launched()
-
-
 _HOW_TO_LAUNCH = "start it with `msrun --worker_num=N --local_worker_num=N --join=True SCRIPT ...`"
 
 
@@ -1488,28 +1463,14 @@ def _chosen_mode():
 
 
 _MODE = _chosen_mode()
-
-
 # Steps built so far, the latest last: what stood around the forward function, and the step.
 _steps: list[object] = []
-
-
 _MOST_STEPS = 8
-
-
 # Of a forward function: how often its step was built since one could last be used again.
 _built: dict[object, int] = {}
-
-
 _MOST_IN_A_ROW = 4
-
-
 _left_to_python: set[object] = set()  # forward functions that are not compiled
-
-
 _announced: list[bool] = []  # whether the first step of the program is compiled
-
-
 _looked_at: set[object] = set()  # forward functions whose first gradients were checked
 
 
@@ -1762,26 +1723,6 @@ class DistributedDataParallel(DataParallel):
             self.averaging.before_forward()
         return super().__call__(*inputs, **options)
 
-    @property
-    def require_backward_grad_sync(self):
-        """Off: torch does not average, nor broadcast buffers before the next forward pass. Here
-        gradients are averaged every time: the sum of averages is the average of sums.
-        """
-        return self.averaging is None or self.averaging.synchronises
-
-    @require_backward_grad_sync.setter
-    def require_backward_grad_sync(self, flag):
-        if self.averaging is not None:
-            self.averaging.synchronises = flag
-
-    @contextlib.contextmanager
-    def no_sync(self):
-        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
-        try:
-            yield
-        finally:
-            self.require_backward_grad_sync = before
-
 
 class _Averaging:
     """What the processes do for the parameters that carry it; value_and_grad and backward ask."""
@@ -1789,17 +1730,13 @@ class _Averaging:
     def __init__(self, size, buffers):
         self.size, self.buffers = size, buffers
         self.in_step = False
-        self.synchronises = self.due = True
 
     def before_forward(self):
-        """Buffers are those of the first process, once before each forward pass; torch leaves
-        them as they are behind a forward pass without synchronisation.
-        """
+        """Buffers are those of the first process, once before each forward pass."""
         if self.in_step:
             return
-        if self.buffers and self.due:
+        if self.buffers:
             _take_from_first(self.buffers)
-        self.due = self.synchronises
 
     def average(self, gradients):
         """The mean of each gradient over the processes, several in one piece."""
@@ -1851,8 +1788,6 @@ _LOWER = """
     Conv3DPadding Conv3DTranspose ConvTranspose2D Convolution Dense Einsum
     FlashAttentionScore Ger MatMul MatMulExt Mv PReLU
 """
-
-
 _FLOAT32 = """
     ACos Acosh Asin BCEWithLogitsLoss Cdist Cosh CumProd CumSum CumsumExt Erfinv Exp Expm1
     GroupNorm KLDivLoss L1LossExt LayerNorm LayerNormExt Log Log10 Log1p Log2 LogSoftmax
@@ -1860,8 +1795,6 @@ _FLOAT32 = """
     Norm Pdist Pow ProdExt Reciprocal ReduceProd ReduceSum Renorm Rsqrt Sinh SmoothL1Loss
     SoftMarginLoss Softmax Softplus SoftplusExt Square SumExt Tan TripletMarginLoss
 """
-
-
 _LEVELS = {"O0": AmpLevel.AmpO0, "O2": AmpLevel.AmpO2, "O3": AmpLevel.AmpO3}
 
 
@@ -2166,10 +2099,10 @@ def load_state_dict(module, state_dict):
     given = {names.get(name, name): value for name, value in state_dict.items()}
     # torch fills in the counters of a dict that was put together, and MindSpore has them in part.
     places = [name for name, _ in in_torch_order(list(own.items()))]
-    missing = [names[name] for name in places if names[name] not in given]
-    missing = [name for name in missing if not name.endswith("num_batches_tracked")]
+    missing = _without_counters(names[name] for name in places if names[name] not in given)
     unexpected = [name for name in given if name not in names.values()]
-    unexpected = [name for name in unexpected if not name.endswith("num_batches_tracked")]
+    if len(_without_counters(own)) == len(own):
+        unexpected = _without_counters(unexpected)  # torch's norms count, these do not
     refused = _named_keys("Missing", missing) + _named_keys("Unexpected", unexpected)
     wrong = refused
     for name, tensor in own.items():
@@ -2188,6 +2121,10 @@ def load_state_dict(module, state_dict):
         kind = type(module).__name__.removesuffix("Cell").replace("Dense", "Linear")
         raise RuntimeError(f"Error(s) in loading state_dict for {kind}:\n\t{found}")
     return None
+
+
+def _without_counters(names):
+    return [name for name in names if not name.endswith("num_batches_tracked")]
 
 
 def _named_keys(kind, names):

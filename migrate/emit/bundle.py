@@ -8,6 +8,7 @@ from collections.abc import Collection
 from migrate.emit.lean.reach import lean_pieces
 from migrate.emit.mint_layers import over_mint
 from migrate.emit.runtime_package import names_imported
+from migrate.emit.spacing import spaced
 from migrate.rewrite.names.imports import import_lines
 from migrate.table import Table
 from migrate.table.helper_pieces import Definition, helper_index
@@ -64,7 +65,7 @@ def helper_module(
     head = [HEADER, "", *import_lines(imports, set())]
     if package:
         head += names_imported(taken)
-    return "\n\n\n".join(["\n".join(head), *bodies]) + "\n"
+    return spaced(["\n".join(head), *bodies]) + "\n"
 
 
 def _shared_out(

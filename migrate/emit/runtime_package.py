@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 import migrate
+from migrate.emit.spacing import spaced
 from migrate.rewrite.names.imports import import_lines
 from migrate.table.helper_pieces import Definition, helper_index
 
@@ -74,7 +75,7 @@ def runtime_files() -> dict[str, str]:
     for definition in definitions:
         imports |= dict.fromkeys(definition.imports)
     head = _HEAD.format(imports="\n".join(import_lines(imports, set())), effects=tuple(effects))
-    files = {"__init__.py": "\n\n\n".join([head, *(d.source for d in definitions)]) + "\n"}
+    files = {"__init__.py": spaced([head, *(d.source for d in definitions)]) + "\n"}
     for name in effects:
         piece = pieces[name]
         taken = [f"from {PACKAGE} import {need}" for need in piece.needs]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,34 @@ def test_methods_that_mindspore_calls_stay() -> None:
     assert "def insert_child_to_cell" in text and "def update_parameters_name" in text
 
 
+def test_methods_of_layers_that_nobody_names_go() -> None:
+    net = "net = helpers.DistributedDataParallel(net)"
+    text = module(["DistributedDataParallel"], net)
+    assert "no_sync" not in text and "synchronises" not in text
+    assert "def construct" in text and "def __call__" in text
+    for use in ("with net.no_sync(): ...", "net.require_backward_grad_sync = False"):
+        text = module(["DistributedDataParallel"], net, use)
+        assert "def require_backward_grad_sync(self, flag):" in text and ".due" in text
+
+
+def test_signatures_stand_on_a_line_of_their_own_where_they_fit() -> None:
+    text = module(["DistributedSampler"], "helpers.DistributedSampler(data, rank=1, shuffle=False)")
+    assert "def __init__(self, dataset, rank=None, shuffle=True):\n" in text
+    given = "num_workers=2, shuffle=True, collate_fn=stack"
+    text = module(["DataLoader"], f"helpers.DataLoader(data, 4, {given})")
+    lines = text[text.index("class DataLoader") :].split("\n")
+    first = lines.index("    def __init__(") + 1
+    assert lines[first].startswith("        self, dataset, ") and lines[first + 1] == "    ):"
+
+
+def test_constants_stand_together() -> None:
+    text = module(["state_dict"], "helpers.state_dict(net)")
+    tree = ast.parse(text)
+    constants = [node for node in tree.body if isinstance(node, ast.Assign)]
+    pairs = [(a, b) for a, b in itertools.pairwise(tree.body) if {a, b} <= set(constants)]
+    assert pairs and all(b.lineno == (a.end_lineno or 0) + 1 for a, b in pairs)
+
+
 def test_pieces_ask_what_the_program_uses() -> None:
     step = "step = helpers.value_and_grad(f, None, weights)"
     assert "averaging" not in module(["value_and_grad"], step)
@@ -125,6 +154,8 @@ def test_all_names_are_there(given: str) -> None:
         ("yield from b if a else ()", "yield from ()"),
         ("if a:\n    yield b", "if a:\n    yield b"),
         ("return 0 is False, 1 == True", "return False, True"),
+        ("return b is None and not a", "return b is None"),
+        ("return b and not a", "return b and True"),
     ],
 )
 def test_folding(body: str, left: str) -> None:

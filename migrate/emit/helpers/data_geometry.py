@@ -18,28 +18,14 @@ PIL_FILTERS = {
 
 
 def resized_crop(
-    img,
-    top,
-    left,
-    height,
-    width,
-    size,
-    interpolation=vision.Inter.BILINEAR,
-    antialias=True,
+    img, top, left, height, width, size, interpolation=vision.Inter.BILINEAR, antialias=True
 ):
     """Cut out a rectangle and resize it to (height, width)."""
     return resize(crop(img, top, left, height, width), size, interpolation, antialias=antialias)
 
 
 def affine(
-    img,
-    angle,
-    translate,
-    scale,
-    shear,
-    interpolation=vision.Inter.NEAREST,
-    fill=None,
-    center=None,
+    img, angle, translate, scale, shear, interpolation=vision.Inter.NEAREST, fill=None, center=None
 ):
     """Rotate clockwise, move, scale and shear a PIL image around its centre."""
     x, y = (img.width * 0.5, img.height * 0.5) if center is None else center

@@ -17,12 +17,7 @@ from migrate.emit.helpers.data_transforms import Compose, ToTensor
 from migrate.emit.helpers.helper_origin import of_helpers
 
 # Operations whose C++ kernels give torchvision's pixels, and those that come close.
-EQUAL = (
-    vision.Pad,
-    vision.RandomCrop,
-    vision.RandomHorizontalFlip,
-    vision.RandomVerticalFlip,
-)
+EQUAL = (vision.Pad, vision.RandomCrop, vision.RandomHorizontalFlip, vision.RandomVerticalFlip)
 CLOSE = (vision.CenterCrop, vision.RandomResizedCrop, vision.Resize)
 _ARRAYS = ("CIFAR10", "CIFAR100", "FashionMNIST", "KMNIST", "MNIST")
 

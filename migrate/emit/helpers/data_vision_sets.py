@@ -11,17 +11,7 @@ from PIL import Image
 from migrate.emit.helpers.data_sets import Dataset
 from migrate.emit.helpers.data_transforms import as_tensor
 
-IMG_EXTENSIONS = (
-    ".jpg",
-    ".jpeg",
-    ".png",
-    ".ppm",
-    ".bmp",
-    ".pgm",
-    ".tif",
-    ".tiff",
-    ".webp",
-)
+IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
 class VisionDataset(Dataset):

@@ -188,8 +188,7 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
         return ops.zeros(B.shape, B.dtype)
     permutation, lower, upper = lu_unpack(LU, pivots)
     inverse = ops.matmul(
-        matrix_inverse(upper),
-        ops.matmul(matrix_inverse(lower), permutation.swapaxes(-2, -1)),
+        matrix_inverse(upper), ops.matmul(matrix_inverse(lower), permutation.swapaxes(-2, -1))
     )
     inverse = inverse.swapaxes(-2, -1) if adjoint else inverse
     return ops.matmul(inverse, B) if left else ops.matmul(B, inverse)

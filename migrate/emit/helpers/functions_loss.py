@@ -30,13 +30,7 @@ def binary_cross_entropy(
 
 
 def binary_cross_entropy_with_logits(
-    input,
-    target,
-    weight=None,
-    size_average=None,
-    reduce=None,
-    reduction="mean",
-    pos_weight=None,
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """torch's loss; MindSpore's CPU gradient can be wrong after a call of another size."""
     tail = ops.log1p(ops.exp(-ops.abs(input))) + ops.relu(-input)
@@ -102,14 +96,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
 
 
 def multi_margin_loss(
-    input,
-    target,
-    p=1,
-    margin=1.0,
-    weight=None,
-    size_average=None,
-    reduce=None,
-    reduction="mean",
+    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
     """torch's multi_margin_loss."""
     scores = input if input.ndim == 2 else input.reshape((1, -1))

@@ -6,13 +6,7 @@ from migrate.emit.helpers.functions_nan import log_softmax_with_nan
 
 
 def nll_loss_of_infinite(
-    input,
-    target,
-    weight=None,
-    size_average=None,
-    ignore_index=-100,
-    reduce=None,
-    reduction="mean",
+    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
 ):
     """Takes each target's log probability alone. ops.nll_loss multiplies the others by 0, and 0
     times -inf is NaN.
@@ -62,11 +56,7 @@ class NLLLossOfInfinite(nn.Cell):
 
     def construct(self, input, target):
         return nll_loss_of_infinite(
-            input,
-            target,
-            self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
         )
 
 

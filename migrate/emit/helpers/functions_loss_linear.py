@@ -53,10 +53,7 @@ class LinearCrossEntropyLoss(nn.Cell):
         super().__init__()
         self.shape = (num_classes, *out_features)
         self.linear = nn.Dense(
-            in_features,
-            math.prod(self.shape),
-            has_bias=bias,
-            dtype=dtype or mindspore.float32,
+            in_features, math.prod(self.shape), has_bias=bias, dtype=dtype or mindspore.float32
         )
         self.weight = weight
         self.reduction = reduction

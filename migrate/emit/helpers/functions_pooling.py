@@ -157,13 +157,7 @@ def _max_positions(input, kernel, stride, padding, dilation, ceil_mode):
 
 
 def max_pool1d(
-    input,
-    kernel_size,
-    stride=None,
-    padding=0,
-    dilation=1,
-    ceil_mode=False,
-    return_indices=False,
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
 ):
     """torch's max_pool1d, as max_pool2d over a height of one."""
     kernel = _pool_sizes(kernel_size, 1)
@@ -184,13 +178,7 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input,
-    kernel_size,
-    stride=None,
-    padding=0,
-    dilation=1,
-    ceil_mode=False,
-    return_indices=False,
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
 ):
     """torch's max_pool2d."""
     kernel = _pool_sizes(kernel_size, 2)
@@ -209,13 +197,7 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input,
-    kernel_size,
-    stride=None,
-    padding=0,
-    dilation=1,
-    ceil_mode=False,
-    return_indices=False,
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
 ):
     """torch's max_pool3d."""
     kernel = _pool_sizes(kernel_size, 3)

@@ -11,13 +11,7 @@ from mindspore import Parameter, nn
 
 from migrate.emit.helpers.helper_origin import uses
 
-_RUNNING = (
-    "moving_mean",
-    "moving_variance",
-    "running_mean",
-    "running_var",
-    "num_batches_tracked",
-)
+_RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked")
 _NORMS = ("BatchNorm", "SyncBatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm")
 _NAMES_OF_NORMS = {
     "gamma": "weight",

@@ -102,13 +102,7 @@ class MaxPool1d(nn.MaxPool1d):
 
     def construct(self, x):
         return max_pool1d(
-            x,
-            self.window,
-            self.step,
-            self.edges,
-            self.spread,
-            self.rounded_up,
-            self.with_positions,
+            x, self.window, self.step, self.edges, self.spread, self.rounded_up, self.with_positions
         )
 
 
@@ -125,13 +119,7 @@ class MaxPool2d(nn.MaxPool2d):
 
     def construct(self, x):
         return max_pool2d(
-            x,
-            self.window,
-            self.step,
-            self.edges,
-            self.spread,
-            self.rounded_up,
-            self.with_positions,
+            x, self.window, self.step, self.edges, self.spread, self.rounded_up, self.with_positions
         )
 
 

@@ -102,10 +102,9 @@ class SWALR:
 
     def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
         self.optimizer, self.anneal_epochs, self.count = optimizer, anneal_epochs, 0
-        self.shape = {
-            "cos": lambda t: (1 - math.cos(math.pi * t)) / 2,
-            "linear": lambda t: t,
-        }[anneal_strategy]
+        self.shape = {"cos": lambda t: (1 - math.cos(math.pi * t)) / 2, "linear": lambda t: t}[
+            anneal_strategy
+        ]
         groups = param_groups(optimizer)
         self.ends = list(swa_lr) if isinstance(swa_lr, (list, tuple)) else [swa_lr] * len(groups)
 

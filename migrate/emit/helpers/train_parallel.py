@@ -9,6 +9,7 @@ import contextlib
 import mindspore
 from mindspore import nn, ops
 
+from migrate.emit.helpers.helper_origin import uses
 from migrate.emit.helpers.modules_parameter_names import named_buffers
 from migrate.emit.helpers.train_collectives import all_reduce, broadcast
 from migrate.emit.helpers.train_distributed import get_world_size, in_group
@@ -88,17 +89,19 @@ class _Averaging:
     def __init__(self, size, buffers):
         self.size, self.buffers = size, buffers
         self.in_step = False
-        self.synchronises = self.due = True
+        if uses("averaging that is switched off"):
+            self.synchronises = self.due = True
 
     def before_forward(self):
-        """Buffers are those of the first process, once before each forward pass; torch leaves
-        them as they are behind a forward pass without synchronisation.
-        """
+        """Buffers are those of the first process, once before each forward pass."""
         if self.in_step:
             return
-        if self.buffers and self.due:
+        due = True
+        if uses("averaging that is switched off"):
+            # torch leaves them as they are behind a forward pass without synchronisation.
+            due, self.due = self.due, self.synchronises
+        if self.buffers and due:
             _take_from_first(self.buffers)
-        self.due = self.synchronises
 
     def average(self, gradients):
         """The mean of each gradient over the processes, several in one piece."""

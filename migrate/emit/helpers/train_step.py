@@ -113,13 +113,7 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
 
 
 def clip_grad_norm(
-    gradients,
-    max_norm,
-    norm_type=2.0,
-    error_if_nonfinite=False,
-    foreach=None,
-    of=None,
-    only=None,
+    gradients, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None, of=None, only=None
 ):
     """The gradients scaled down to a norm of at most `max_norm`, and the norm they had.
 

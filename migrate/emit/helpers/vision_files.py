@@ -9,13 +9,7 @@ from PIL import Image
 
 
 def make_grid(
-    tensor,
-    nrow=8,
-    padding=2,
-    normalize=False,
-    value_range=None,
-    scale_each=False,
-    pad_value=0.0,
+    tensor, nrow=8, padding=2, normalize=False, value_range=None, scale_each=False, pad_value=0.0
 ):
     """Lay a batch of images out in rows of nrow; gives one CHW Tensor."""
     if isinstance(tensor, (list, tuple)):

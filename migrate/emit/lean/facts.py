@@ -293,6 +293,12 @@ def _own_optimizers(program: Program) -> bool:
     return "Optimizer" in program.wanted
 
 
+def _averaging_is_switched(program: Program) -> bool:
+    """`with net.no_sync():`, `net.require_backward_grad_sync = step % 2 == 0`"""
+    named = {*program.words(), *program.said.stored}
+    return not named.isdisjoint(("no_sync", "require_backward_grad_sync"))
+
+
 def last_name(node: ast.expr) -> str:
     """`Parameter` of `mindspore.Parameter`"""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -320,5 +326,6 @@ _FACTS: dict[str, Callable[[Program], bool]] = {
     "largest moments": _largest_moments,
     "optimizers of MindSpore's": _optimizers_of_mindspore,
     "optimizers of the program's own": _own_optimizers,
+    "averaging that is switched off": _averaging_is_switched,
     "modules that are not seen": lambda program: False,
 }

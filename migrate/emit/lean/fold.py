@@ -138,9 +138,10 @@ class Folder(cst.CSTTransformer):
     def leave_BooleanOperation(
         self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation
     ) -> cst.BaseExpression:
-        value = value_of(updated_node.left)
+        value, last = value_of(updated_node.left), value_of(updated_node.right)
         if value is UNKNOWN:
-            return updated_node
+            neutral = last is isinstance(updated_node.operator, cst.And)
+            return updated_node.left if neutral and _is_bool(updated_node.left) else updated_node
         goes_on = bool(value) == isinstance(updated_node.operator, cst.And)
         return updated_node.right if goes_on else updated_node.left
 
@@ -185,6 +186,13 @@ class Folder(cst.CSTTransformer):
         body = decided(updated_node.body)
         same = len(body) == len(updated_node.body) and all(map(is_, body, updated_node.body))
         return updated_node if same else updated_node.with_changes(body=body)
+
+
+def _is_bool(node: cst.BaseExpression) -> bool:
+    """`x is None and True` is `x is None`."""
+    if isinstance(node, cst.Comparison):
+        return isinstance(node.comparisons[0].operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn))
+    return isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
 
 
 def truth(test: cst.BaseExpression) -> bool | None:

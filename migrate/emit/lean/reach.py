@@ -279,14 +279,17 @@ class _Round:
         if self._outside.is_open:
             return set()
         bases = set().union(*map(self._library_bases, self._descendants(node)))
-        if any(base not in _CALLED_BY_BASE for base in bases):
+        cells = bases & {"nn.Cell"} if self._unseen else set()
+        if any(base not in _CALLED_BY_BASE for base in bases - cells):
             return set()
-        kept = {name for base in bases for name in _CALLED_BY_BASE[base]}
+        kept = {name for base in bases - cells for name in _CALLED_BY_BASE[base]}
         found: set[str] = set()
         for method in node.body:
             if isinstance(method, ast.FunctionDef) and not method.name.startswith("__"):
                 own = in_piece(method).words[method.name]
-                if method.name not in kept and self._callers.words[method.name] == own:
+                called = method.name in kept or (cells and _may_be_called_by_cell(method.name))
+                named = self._callers.words[method.name] != own
+                if not (called or named or self._callers.stored[method.name]):
                     found.add(method.name)
         return found
 
@@ -304,6 +307,14 @@ class _Round:
             inner = self._classes.get(name)
             found |= {name} if inner is None else self._library_bases(inner)
         return found
+
+
+def _may_be_called_by_cell(name: str) -> bool:
+    """MindSpore's own methods of this name call it; of its private ones no list is complete."""
+    known = MindSporeNames(VERSIONS[-1])
+    return (
+        name in ("construct", "bprop") or name[0] == "_" or known.lists(f"mindspore.nn.Cell.{name}")
+    )
 
 
 def _constants_set(constructor: ast.FunctionDef) -> dict[str, object]:

@@ -149,14 +149,10 @@ def _signed(function: cst.FunctionDef, without: set[str]) -> cst.FunctionDef:
     if not named and isinstance(star, cst.ParamStar):
         star = cst.MaybeSentinel.DEFAULT
     plain = cst.Parameters(
-        params=[one.with_changes(comma=cst.MaybeSentinel.DEFAULT) for one in kept],
-        star_arg=star.with_changes(comma=cst.MaybeSentinel.DEFAULT)
-        if isinstance(star, cst.Param)
-        else star,
-        kwonly_params=[one.with_changes(comma=cst.MaybeSentinel.DEFAULT) for one in named],
-        star_kwarg=given.star_kwarg.with_changes(comma=cst.MaybeSentinel.DEFAULT)
-        if given.star_kwarg
-        else None,
+        params=[_alone(one) for one in kept],
+        star_arg=_alone(star) if isinstance(star, cst.Param) else star,
+        kwonly_params=[_alone(one) for one in named],
+        star_kwarg=_alone(given.star_kwarg) if given.star_kwarg else None,
     )
     if isinstance(plain.star_arg, cst.ParamStar):
         plain = plain.with_changes(star_arg=cst.ParamStar())
@@ -169,15 +165,38 @@ def _signed(function: cst.FunctionDef, without: set[str]) -> cst.FunctionDef:
     if len(cst.Module([head]).code) <= _WIDTH - 4:
         return one_line
     indent = 8 if kept and kept[0].name.value == "self" else 4
-    return function.with_changes(
-        params=_stacked(plain, indent), whitespace_before_params=_break(indent)
+    params = _closed(plain, indent) if _fits(plain, indent) else _stacked(plain, indent)
+    return function.with_changes(params=params, whitespace_before_params=_break(indent))
+
+
+def _alone(parameter: cst.Param) -> cst.Param:
+    """Without what stands between it and the next one, or the bracket."""
+    return parameter.with_changes(
+        comma=cst.MaybeSentinel.DEFAULT, whitespace_after_param=cst.SimpleWhitespace("")
     )
 
 
+def _fits(params: cst.Parameters, indent: int) -> bool:
+    """On one line between the brackets."""
+    return len(cst.Module([]).code_for_node(params)) <= _WIDTH - indent
+
+
+def _closed(params: cst.Parameters, indent: int) -> cst.Parameters:
+    """All on one line, and the bracket on the next."""
+    broken = {"whitespace_after_param": _break(indent - 4)}
+    if params.star_kwarg is not None:
+        return params.with_changes(star_kwarg=params.star_kwarg.with_changes(**broken))
+    for part in ("kwonly_params", "params"):
+        listed = getattr(params, part)
+        if listed:
+            last = listed[-1].with_changes(**broken)
+            return params.with_changes(**{part: [*listed[:-1], last]})
+    return params
+
+
 def _stacked(params: cst.Parameters, indent: int) -> cst.Parameters:
-    """One parameter a line; libcst writes no comma after **options."""
-    listed = (*params.params, *params.kwonly_params)
-    last = listed[-1] if listed and params.star_kwarg is None else None
+    """One parameter a line."""
+    last = params.star_kwarg or (*params.params, *params.kwonly_params)[-1]
 
     class Breaks(cst.CSTTransformer):
         def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:
