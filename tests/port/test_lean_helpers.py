@@ -156,6 +156,7 @@ def test_all_names_are_there(given: str) -> None:
         ("return 0 is False, 1 == True", "return False, True"),
         ("return b is None and not a", "return b is None"),
         ("return b and not a", "return b and True"),
+        ("b = g(b) if a else b\nreturn b", "return b"),
     ],
 )
 def test_folding(body: str, left: str) -> None:

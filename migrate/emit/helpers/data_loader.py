@@ -93,15 +93,14 @@ class DataLoader(dataloader.DataLoader):
         **options,
     ):
         streamed = isinstance(dataset, IterableDataset)
-        shuffle = None if shuffle is None else bool(shuffle)
+        order = None if shuffle is None else bool(shuffle), sampler, batch_sampler
         if shuffle and not streamed and sampler is None and batch_sampler is None:
-            shuffle, sampler = None, RandomSampler(dataset, generator=generator)
+            order = None, RandomSampler(dataset, generator=generator), None
         if collate_fn is None:
             alone = batch_size is None and batch_sampler is None
             collate_fn = default_convert if alone else default_collate
-        source = _Stream(dataset) if streamed else dataset
-        order = shuffle, sampler, batch_sampler
-        super().__init__(source, batch_size, *order, num_workers, collate_fn, *args, **options)
+        dataset = _Stream(dataset) if streamed else dataset
+        super().__init__(dataset, batch_size, *order, num_workers, collate_fn, *args, **options)
         self.drawn_from = generator
 
     def __iter__(self):

@@ -304,6 +304,8 @@ class _Locals(cst.CSTTransformer):
             return updated_node
         target = assign.targets[0].target
         if isinstance(target, cst.Name):
+            if isinstance(assign.value, cst.Name) and assign.value.value == target.value:
+                return cst.RemoveFromParent()
             unread = self._depth and self._read[target.value] == 1
             return cst.RemoveFromParent() if unread and is_pure(assign.value) else updated_node
         pairs = _pairs(target, assign.value)
