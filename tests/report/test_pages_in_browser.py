@@ -93,6 +93,19 @@ def test_a_page_stands_alone(name: str, width: int, page: Browser, pages: dict[s
     assert pages[name].stat().st_size < 1_000_000
 
 
+def test_tables_of_an_analysis_fit_a_phone(page: Browser, pages: dict[str, Path]) -> None:
+    page.open(pages["analyze"], 390)
+    hidden = (
+        "return [...document.querySelectorAll('table.sort')]"
+        ".filter(t => t.scrollWidth > t.parentNode.clientWidth).map(t => t.id)"
+    )
+    assert page.run(hidden) == []
+    row = "document.querySelector('#operators tbody tr')"
+    assert page.run(f"return getComputedStyle({row}).display") == "flex"
+    page.run(f"{row}.hidden = true")
+    assert page.run(f"return getComputedStyle({row}).display") == "none"
+
+
 def test_sorting(page: Browser, pages: dict[str, Path]) -> None:
     page.open(pages["analyze"])
     script = (
