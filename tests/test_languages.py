@@ -15,8 +15,8 @@ from migrate.findings import CODES
 def test_every_code_is_told() -> None:
     found = told("zh")
     assert set(found) == set(CODES)
-    for code, (summary, do) in found.items():
-        for text in (summary, do):
+    for code, texts in found.items():
+        for text in texts:
             assert any("\u4e00" <= letter <= "\u9fff" for letter in text), code
             assert text.endswith("。"), code
     assert told("en") == {}
@@ -31,6 +31,9 @@ def test_commands_speak_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         shown = "".join(capsys.readouterr().out.split())
         assert wanted.summary.replace(" ", "") in shown
         assert wanted.do.replace(" ", "") in shown
+    main(["explain", "MS303", "--lang", "zh"])
+    shown = capsys.readouterr().out
+    assert wanted.why in shown and f"处理方法：{wanted.do}" in shown and "What to do" not in shown
     main(["port", str(path), "--check", "--lang", "zh", "--format", "json"])
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert "torch.nonesuch" in finding["message"] + finding["api"]

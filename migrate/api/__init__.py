@@ -8,6 +8,8 @@
 What is named here is stable within a major version; `migrate` beside it is not.
 """
 
+from migrate.errors import RequestError
+
 from .functions import analyze_source, check_parity, port_source
 from .results import AnalysisResult, Assumption, Finding, ParityResult, PortResult
 
@@ -17,6 +19,7 @@ __all__ = [
     "Finding",
     "ParityResult",
     "PortResult",
+    "RequestError",
     "analyze_source",
     "check_parity",
     "port_source",

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Finding:
-    """Something for a person to do; line and column count from 1."""
+    """Something for a person to do; lines and columns count from 1, in a notebook in each cell."""
 
     line: int
     column: int
@@ -19,6 +19,7 @@ class Finding:
     severity: str
     message: str
     next_step: str
+    cell: int = 0  # of a notebook, from 1
 
 
 @dataclass(frozen=True)

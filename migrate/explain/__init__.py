@@ -16,6 +16,7 @@ from migrate.explain.languages import LANGUAGES, told
 from migrate.findings import CODES
 
 _FILE = Path(__file__).with_name("codes.toml")
+_STEP = {"en": "What to do: ", "zh": "处理方法："}
 
 
 class Explanation(NamedTuple):
@@ -47,9 +48,7 @@ def run(options: argparse.Namespace) -> int:
     chosen = [_find(word, known) for word in options.code] or list(known.values())
     foreign = told(getattr(options, "lang", "en"))
     chosen = [
-        one._replace(summary=foreign[one.code].summary, do=foreign[one.code].do)
-        if one.code in foreign
-        else one
+        one._replace(**foreign[one.code]._asdict()) if one.code in foreign else one
         for one in chosen
     ]
     if options.format == "json":
@@ -58,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.quiet or not options.code:
         print("\n".join(f"{one.code}  {one.name:18} {one.summary}" for one in chosen))
     else:
-        print("\n\n".join(map(as_text, chosen)))
+        print("\n\n".join(as_text(one, options.lang) for one in chosen))
     return 0
 
 
@@ -73,12 +72,14 @@ def explanations() -> dict[str, Explanation]:
     }
 
 
-def as_text(one: Explanation) -> str:
+def as_text(one: Explanation, language: str = "en") -> str:
+    """Wrapped where words have spaces between them; Chinese is left to the terminal."""
+    step = f"{_STEP[language]}{one.do}"
     parts = [f"{one.code} {one.name} ({one.severity})", one.summary, ""]
-    parts += textwrap.wrap(one.why, 92)
+    parts += [one.why] if language == "zh" else textwrap.wrap(one.why, 92)
     if one.example:
         parts += ["", f"    {one.example}"]
-    parts += ["", *textwrap.wrap(f"What to do: {one.do}", 92)]
+    parts += ["", *([step] if language == "zh" else textwrap.wrap(step, 92))]
     return "\n".join(parts)
 
 

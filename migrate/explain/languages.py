@@ -19,6 +19,7 @@ class Told(NamedTuple):
 
     summary: str
     do: str
+    why: str
 
 
 @cache
@@ -27,7 +28,7 @@ def told(language: str) -> dict[str, Told]:
     if language == "en":
         return {}
     path = Path(__file__).with_name(f"codes.{language}.toml")
-    return {code: Told(*both) for code, both in tomllib.loads(path.read_text("utf-8")).items()}
+    return {code: Told(*texts) for code, texts in tomllib.loads(path.read_text("utf-8")).items()}
 
 
 def translated(findings: Iterable[Finding], language: str) -> list[Finding]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from migrate.command_line.parser import did_you_mean
 from migrate.envelope import as_text, envelope
 from migrate.errors import RequestError
 from migrate.table import Table
@@ -125,13 +126,20 @@ def chosen_cases(pool: Pool, table: Table, asked: list[str]) -> list[str]:
             or (full.endswith(".") and any(n.startswith(full) for n in names))
         ]
         if not found:
-            known = "; its row is believed, not measured" if table.get(full) else ""
-            raise RequestError(
-                f"no sample exercises {name}{known}",
-                next_step="add one to migrate/verify/own_samples.py (docs/verify.md says how)",
-            )
+            raise _without_samples(pool, table, name, full)
         chosen |= dict.fromkeys(found)
     return list(chosen)
+
+
+def _without_samples(pool: Pool, table: Table, name: str, full: str) -> RequestError:
+    """A row that no sample runs, or a name that was mistyped."""
+    if table.get(full):
+        what = f"no sample exercises {name}; its row is believed, not measured"
+        step = "add one to migrate/verify/own_samples.py (docs/verify.md says how)"
+        return RequestError(what, next_step=step)
+    close = did_you_mean(full, {one for names in pool.cases.values() for one in names})
+    step = close or "`ms-migrate lookup NAME` finds APIs by a part of their name"
+    return RequestError(f"no sample exercises {name}", next_step=step)
 
 
 def collect_notes(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import migrate.api as ms_migrate
@@ -50,6 +52,49 @@ def test_bad_requests() -> None:
         ms_migrate.port_source(SOURCE, target="tensorflow")
     with pytest.raises(RequestError, match="not the name of a Python file"):
         ms_migrate.port_source(SOURCE, name="../x.py")
+
+
+@pytest.mark.parametrize(
+    "source", ["import torch\r\nx = torch.ones(1)\r\n", "\ufeffimport torch\n"]
+)
+def test_line_ends_and_a_byte_order_mark_stay(source: str) -> None:
+    text = ms_migrate.port_source(source).text
+    assert ("\r\n" in text, text[:1] == "\ufeff") == ("\r\n" in source, source[0] == "\ufeff")
+    assert "\n" not in text.replace("\r\n", "") or "\r" not in source
+
+
+def test_a_declared_encoding_changes_no_letter() -> None:
+    source = "# coding: {}\nimport torch\nx = torch.ones(1)  # {}\n"
+    assert "# é" in ms_migrate.port_source(source.format("latin-1", "é")).text
+    for encoding, text in (("latin-1", "中"), ("utf-8", "\udc80"), ("klingon", "a")):
+        with pytest.raises(ms_migrate.RequestError, match="declaration"):
+            ms_migrate.port_source(source.format(encoding, text))
+
+
+def test_a_finding_names_the_cell() -> None:
+    cell = {"cell_type": "code", "source": "import torch\nx = torch.nonesuch(1)", "metadata": {}}
+    cells = [cell | {"source": "a = 1"}, cell]
+    book = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (finding,) = ms_migrate.port_source(book, name="a.ipynb").findings
+    assert (finding.cell, finding.line) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--stpes", "3"], "no option --stpes: did you mean --steps"),
+        (["--steps", "many"], "--steps"),
+        (["--report", "x.html"], "no --report"),
+        (["--keep", "x"], "no --keep"),
+        (["--help"], "cannot be understood"),
+    ],
+)
+def test_options_that_do_not_fit(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ms_migrate.RequestError, match=said):
+        ms_migrate.check_parity("a.py:f", "b.py:f", inputs="2,3", options=options)
+    assert capsys.readouterr() == ("", "")
 
 
 class _Report:

@@ -223,3 +223,8 @@ def test_a_failure_in_user_code_names_the_option_to_try(
     assert step in advice.next_step(error, stages[stage], definitions_only=False)
     assert not advice.next_step(AttributeError(), stages["importing"], definitions_only=True)
     assert not advice.next_step(error, "the step", definitions_only=False)
+
+
+def test_targets_beyond_the_outputs_name_the_option() -> None:
+    error = IndexError("Target 8 is out of bounds.")
+    assert "--classes" in advice.next_step(error, "float64 step", definitions_only=False)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from migrate.errors import RequestError
+from migrate.table import Table
 from migrate.verify import fingerprint
+from migrate.verify.command import chosen_cases
 from migrate.verify.session import without_batch
 from migrate.verify.tally import Tally, by_row, of_case, trials_in
 
@@ -156,3 +160,12 @@ def test_where_a_rule_imports_from_does_not_make_its_evidence_stale() -> None:
     text = fingerprint._rule_text("complement_momentum")
     assert "def complement_momentum(" in text
     assert "import" not in text
+
+
+def test_a_name_without_samples_is_told_apart_from_a_mistyped_one() -> None:
+    pool = SimpleNamespace(cases={"module:nn.Conv2d": {"torch.nn.Conv2d"}})
+    for name, said in (("torch.nn.Conv2", "did you mean torch.nn.Conv2d?"), ("x", "lookup NAME")):
+        with pytest.raises(RequestError, match=f"no sample exercises {name}\n.*{said}"):
+            chosen_cases(pool, Table(), [name])  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="believed, not measured\n.*own_samples"):
+        chosen_cases(pool, Table(), ["torch.nn.DataParallel"])  # type: ignore[arg-type]

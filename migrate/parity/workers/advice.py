@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 
 _CALL = re.compile(r"missing \d+ required|unexpected keyword|takes .* positional")
+_TARGETS = re.compile(r"Target -?\d+ is out of bounds")
 _ON_IMPORT = "importing the model"
 _FIRST_RUN = "running the model once, to see its output"
 
 
 def next_step(error: BaseException, stage: str, *, definitions_only: bool) -> str:
     """One thing to try, or nothing where the message says it all."""
+    if _TARGETS.search(str(error)):
+        return "give --classes N with N at most the number of classes that the model puts out"
     if stage == _FIRST_RUN:
         return "check that --input has the shapes and dtypes that the model expects"
     if stage != _ON_IMPORT:
