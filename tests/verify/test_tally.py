@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -165,7 +166,7 @@ def test_where_a_rule_imports_from_does_not_make_its_evidence_stale() -> None:
 def test_a_name_without_samples_is_told_apart_from_a_mistyped_one() -> None:
     pool = SimpleNamespace(cases={"module:nn.Conv2d": {"torch.nn.Conv2d"}})
     for name, said in (("torch.nn.Conv2", "did you mean torch.nn.Conv2d?"), ("x", "lookup NAME")):
-        with pytest.raises(RequestError, match=f"no sample exercises {name}\n.*{said}"):
+        with pytest.raises(RequestError, match=rf"no sample exercises {name}\n.*{re.escape(said)}"):
             chosen_cases(pool, Table(), [name])  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="believed, not measured\n.*own_samples"):
+    with pytest.raises(RequestError, match=r"believed, not measured\n.*own_samples"):
         chosen_cases(pool, Table(), ["torch.nn.DataParallel"])  # type: ignore[arg-type]
