@@ -17,7 +17,7 @@ from migrate.flow.answer import Answer, Verdict
 from migrate.flow.compiled_nodes import Function, compiled_code
 from migrate.lower.function import CompiledFunction
 from migrate.lower.limit_checks import limits_met
-from migrate.resolve.modules import ModuleScope
+from migrate.resolve.module_scope import ModuleScope
 from migrate.resolve.values import Value
 from migrate.syntax.edits import SourceText
 

@@ -11,7 +11,8 @@ from migrate.analyze.model import Sign
 from migrate.analyze.places import Placer
 from migrate.project import SourceFile
 from migrate.resolve.foreign import foreign_imports
-from migrate.resolve.modules import Modules, ModuleScope
+from migrate.resolve.module_scope import ModuleScope
+from migrate.resolve.modules import Modules
 from migrate.resolve.torch_in_text import described, texts_naming_torch
 
 

@@ -15,7 +15,8 @@ from migrate.flow.answer import Answer, Verdict
 from migrate.flow.compiled_nodes import compiled_code
 from migrate.project import Project, ReadProblem, SourceFile, shared_tree
 from migrate.resolve import FileResolution
-from migrate.resolve.modules import Modules, absolute_name
+from migrate.resolve.import_binding import absolute_name
+from migrate.resolve.modules import Modules
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _ENTRANCES = ("forward", "__call__")

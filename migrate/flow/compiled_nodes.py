@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.resolve.members import class_is_module, is_property
-from migrate.resolve.modules import ModuleScope
+from migrate.resolve.module_scope import ModuleScope
 from migrate.resolve.values import Method, ProjectFunction, Value, options_of
 from migrate.syntax.ast_index import FieldsOfKinds, nodes_below
 

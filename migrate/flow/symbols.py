@@ -26,7 +26,7 @@ from migrate.syntax.ast_index import all_nodes
 if TYPE_CHECKING:
     from migrate.resolve import FileResolution
     from migrate.resolve.interpreter import Interpreter
-    from migrate.resolve.modules import ModuleScope
+    from migrate.resolve.module_scope import ModuleScope
 
 
 class Target(NamedTuple):

@@ -12,7 +12,7 @@ from migrate.port.passes import lower_file
 from migrate.port.restyle import Restyled, restyled
 from migrate.project import SourceFile
 from migrate.resolve import FileResolution, Resolver
-from migrate.resolve.modules import ModuleScope
+from migrate.resolve.module_scope import ModuleScope
 from migrate.resolve.usage import Usage
 from migrate.syntax.access import is_store
 from migrate.syntax.ast_index import nodes_of

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from migrate.findings import Finding
-from migrate.project import Project, ReadProblem, SourceFile, parse
+from migrate.project import Project, ReadProblem, SourceFile
 from migrate.resolve.callers import Callers, Recorded
 from migrate.resolve.interpreter import Interpreter
 from migrate.resolve.look import CallRecorder, Look
-from migrate.resolve.modules import Modules, ModuleScope
+from migrate.resolve.module_scope import ModuleScope
+from migrate.resolve.modules import Modules
 from migrate.resolve.usage import Usage
 from migrate.resolve.values import Value
 from migrate.table import Table
@@ -58,10 +59,7 @@ class Resolver:
 
     def _look_at(self, source: SourceFile, text: str) -> Look:
         """Interpret a file by itself; ReadProblem says why it cannot be."""
-        tree = self.modules.tree_of(source, text) or parse(source, text)
-        scope = ModuleScope(source, tree, text)
-        self.modules.keep(source, scope)
-        self.modules.hold(source)
+        scope = self.modules.begin(source, text)
         recorder = CallRecorder()
         return Look(scope, Interpreter(self.modules, recorder), recorder)
 

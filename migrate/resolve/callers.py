@@ -16,7 +16,8 @@ from itertools import islice
 
 from migrate.project import ReadProblem, SourceFile
 from migrate.resolve.look import Hints, Look
-from migrate.resolve.modules import Modules, ModuleScope
+from migrate.resolve.module_scope import ModuleScope
+from migrate.resolve.modules import Modules
 from migrate.resolve.values import UNKNOWN, ProjectFunction, join
 
 Recorded = dict[tuple[str, int], Hints]  # (path, level) -> calls into other files

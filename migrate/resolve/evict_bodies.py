@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 
 from migrate.project import ReadProblem, SourceFile
+from migrate.resolve.module_index import text_of
 from migrate.syntax.ast_index import forget_index
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -34,7 +34,7 @@ def evict_bodies(tree: ast.Module) -> int:
 def restore(function: Function, source: SourceFile) -> int:
     """Read one body again; gives its number of lines. A file that changed meanwhile has none."""
     try:
-        lines = _lines_of(source)[function.lineno - 1 : function.end_lineno]
+        lines = text_of(source)[1][function.lineno - 1 : function.end_lineno]
         # Under an `if` the definition may be indented as it stands in the file.
         head = "if 1:\n" if function.col_offset else ""
         found = next(_functions(ast.parse(head + "\n".join(lines)).body), None)
@@ -45,11 +45,6 @@ def restore(function: Function, source: SourceFile) -> int:
         found.body if found is not None and found.name == function.name else [ast.Pass()]
     )
     return len(lines) if found is not None else 0
-
-
-@lru_cache(maxsize=32)
-def _lines_of(source: SourceFile) -> list[str]:
-    return source.read().split("\n")
 
 
 def _functions(body: list[ast.stmt]) -> Iterator[Function]:

@@ -18,8 +18,10 @@ from migrate.resolve.identity_functions import (
     passed_parameter,
 )
 from migrate.resolve.look import CallRecorder, Hints
-from migrate.resolve.modules import Modules, ModuleScope
-from migrate.resolve.outline import Deferred, outline
+from migrate.resolve.module_index import Definition
+from migrate.resolve.module_scope import Deferred, ModuleScope
+from migrate.resolve.modules import Modules
+from migrate.resolve.outline import defined, outline
 from migrate.resolve.parameters import bind_parameters
 from migrate.resolve.statements import Statements
 from migrate.resolve.usage import Usage
@@ -145,10 +147,16 @@ class Interpreter(Statements):
         """Evaluate what an imported module left open, once; a name that needs itself is unknown."""
         if deferred.value is None:
             deferred.value = UNKNOWN
-            deferred.value = self._elsewhere_do(
-                deferred.module, deferred.frame, lambda: self.evaluate(deferred.node)
-            )
+            deferred.value = self._settled(deferred)
         return deferred.value
+
+    def _settled(self, deferred: Deferred) -> Value:
+        node, module, frame = self.modules.node_of(deferred), deferred.module, deferred.frame
+        if isinstance(node, Definition):
+            return defined(node, module, frame, self.modules)
+        if not isinstance(node, ast.expr):
+            return UNKNOWN
+        return self._elsewhere_do(module, frame, lambda: self.evaluate(node))
 
     def look_up(self, name: str, module: ModuleScope, frame: Frame | None = None) -> Value:
         """What a name means in a module, or in a frame of it; imports are followed."""

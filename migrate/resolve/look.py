@@ -23,7 +23,7 @@ from migrate.resolve.values import (
 
 if TYPE_CHECKING:
     from migrate.resolve.interpreter import Interpreter
-    from migrate.resolve.modules import ModuleScope
+    from migrate.resolve.module_scope import ModuleScope
 
 Hints = dict[tuple[str, str], dict[str, Value]]  # (path, qualified name) -> parameter -> value
 

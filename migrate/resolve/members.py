@@ -11,9 +11,10 @@ from migrate.resolve.evidence_scope import covers_all_reads
 from migrate.resolve.frames import Frame
 from migrate.resolve.hierarchy import ancestors, is_module
 from migrate.resolve.image_results import IMAGE, image_member
-from migrate.resolve.modules import Lazy, Modules, ModuleScope
+from migrate.resolve.import_binding import Lazy
+from migrate.resolve.module_scope import Deferred, ModuleScope
+from migrate.resolve.modules import Modules
 from migrate.resolve.numpy_results import array_member, is_numpy
-from migrate.resolve.outline import Deferred
 from migrate.resolve.tensor_names import (
     MAPPING_METHODS,
     NAMED_RESULTS,

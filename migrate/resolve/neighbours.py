@@ -10,7 +10,8 @@ from pathlib import Path
 
 from migrate.project import ReadProblem, SourceFile
 from migrate.project.text import read_bytes
-from migrate.resolve.modules import Modules, absolute_name
+from migrate.resolve.import_binding import absolute_name
+from migrate.resolve.modules import Modules
 
 _TORCH = re.compile(rb"^[ \t]*(?:from|import)[ \t]+torch(?:vision)?\b", re.MULTILINE)
 

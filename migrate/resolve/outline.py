@@ -7,20 +7,11 @@ from __future__ import annotations
 import ast
 
 from migrate.resolve.frames import Frame
-from migrate.resolve.modules import Modules, ModuleScope, bind_import, bind_import_from
+from migrate.resolve.import_binding import bind_import, bind_import_from
+from migrate.resolve.module_index import Definition, Imported, bindings_of
+from migrate.resolve.module_scope import Deferred, ModuleScope
+from migrate.resolve.modules import Modules
 from migrate.resolve.values import ProjectClass, ProjectFunction, Value
-
-
-class Deferred(Value):
-    """An expression of another module, not evaluated yet."""
-
-    __slots__ = ("frame", "module", "node", "value")
-
-    def __init__(self, node: ast.expr, module: ModuleScope, frame: Frame) -> None:
-        self.value: Value | None = None
-        self.node = node
-        self.module = module
-        self.frame = frame
 
 
 def outline(scope: ModuleScope, modules: Modules) -> None:
@@ -28,51 +19,39 @@ def outline(scope: ModuleScope, modules: Modules) -> None:
 
     Following its own imports and expressions is left to whoever needs them.
     """
-    _outline_body(scope.tree.body, scope, scope.frame, modules)
+    frame = scope.frame
+    for number, binding in enumerate(scope.index.bindings):
+        if isinstance(binding, Imported):
+            _import(binding, scope, frame, modules)
+            continue
+        for name in binding.names:
+            frame.bind(name, Deferred(scope, frame, number=number))
 
 
-def _outline_body(
-    body: list[ast.stmt],
-    scope: ModuleScope,
-    frame: Frame,
-    modules: Modules,
-) -> None:
-    for node in body:
-        if isinstance(node, ast.Import):
-            bind_import(node, frame, modules, scope.source)
-        elif isinstance(node, ast.ImportFrom):
-            bind_import_from(node, frame, modules, scope.source)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            qualified = f"{frame.scope}.{node.name}".lstrip(".")
-            frame.bind(node.name, ProjectFunction(node, scope, frame, qualified, frame.cls))
-        elif isinstance(node, ast.ClassDef):
-            _outline_class(node, scope, frame, modules)
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                if isinstance(target, ast.Name) and node.value is not None:
-                    frame.bind(target.id, Deferred(node.value, scope, frame))
-        elif isinstance(node, ast.If):
-            _outline_body([*node.orelse, *node.body], scope, frame, modules)
-        elif isinstance(node, ast.Try):
-            handlers = [statement for handler in node.handlers for statement in handler.body]
-            _outline_body(
-                [*handlers, *node.body, *node.orelse, *node.finalbody], scope, frame, modules
-            )
-        elif isinstance(node, ast.With):
-            _outline_body(node.body, scope, frame, modules)
-
-
-def _outline_class(
-    node: ast.ClassDef,
-    scope: ModuleScope,
-    frame: Frame,
-    modules: Modules,
-) -> None:
+def defined(node: Definition, scope: ModuleScope, frame: Frame, modules: Modules) -> Value:
+    """The function or class that a definition makes."""
     qualified = f"{frame.scope}.{node.name}".lstrip(".")
+    if not isinstance(node, ast.ClassDef):
+        return ProjectFunction(node, scope, frame, qualified, frame.cls)
     cls = ProjectClass(node, scope, qualified)
     cls.defer_bases(lambda: modules.bases_of(cls, frame))
     inner = Frame(frame, qualified, cls=cls)
-    _outline_body(node.body, scope, inner, modules)
+    for binding, part in bindings_of(node.body):
+        if isinstance(binding, Imported):
+            _import(binding, scope, inner, modules)
+        elif isinstance(part, Definition):
+            inner.bind(part.name, defined(part, scope, inner, modules))
+        else:
+            assert isinstance(part, ast.expr)
+            for name in binding.names:
+                inner.bind(name, Deferred(scope, inner, node=part))
     cls.body = {**inner.imports, **inner.locals}
-    frame.bind(node.name, cls)
+    return cls
+
+
+def _import(binding: Imported, scope: ModuleScope, frame: Frame, modules: Modules) -> None:
+    statement = binding.statement()
+    if isinstance(statement, ast.Import):
+        bind_import(statement, frame, modules, scope.source)
+    else:
+        bind_import_from(statement, frame, modules, scope.source)

@@ -11,7 +11,8 @@ from migrate.resolve.calls import Calls
 from migrate.resolve.containers import set_item
 from migrate.resolve.frames import Frame, State
 from migrate.resolve.hierarchy import is_bare_optimizer, skips_base
-from migrate.resolve.modules import ModuleScope, bind_import, bind_import_from
+from migrate.resolve.import_binding import bind_import, bind_import_from
+from migrate.resolve.module_scope import ModuleScope
 from migrate.resolve.narrowing import narrow
 from migrate.resolve.types import item_of
 from migrate.resolve.unpacking import unpacked

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator
 
-from migrate.resolve.modules import ModuleScope
+from migrate.resolve.module_scope import ModuleScope
 from migrate.resolve.values import External
 from migrate.syntax.ast_index import nodes_of
 

@@ -47,7 +47,7 @@ from migrate.resolve.plain_values import (
 )
 
 if TYPE_CHECKING:
-    from migrate.resolve.modules import ModuleScope
+    from migrate.resolve.module_scope import ModuleScope
 
 __all__ = [
     "BOOL",

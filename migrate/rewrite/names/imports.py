@@ -10,7 +10,8 @@ from libcst.helpers import get_full_name_for_node
 
 from migrate.flow.project_flags import makes_optimizers
 from migrate.pipeline import becomes, declare
-from migrate.resolve.modules import Modules, absolute_name
+from migrate.resolve.import_binding import absolute_name
+from migrate.resolve.modules import Modules
 from migrate.resolve.values import External
 from migrate.rewrite.names.guarded_imports import guarded_imports
 from migrate.rewrite.names.torch_left import TorchLeft
