@@ -43,7 +43,7 @@ demo: $(STAMP) ## analyse, port and check the bundled ResNet
 # Tests go to the workers by file: what a file builds for its tests (a wheel, a step) is built once.
 # The longest files come first (tests/conftest.py), not those with the most tests.
 test: lint ## lint, types and every test
-	@echo "make: running the tests on $(JOBS) processes (about 20 minutes on two cores)"
+	@echo "make: running the tests on $(JOBS) processes (about 25 minutes on two cores)"
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 lint: $(STAMP) ## ruff and mypy --strict

@@ -15,6 +15,7 @@ from tests.docs import measured
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 READMES = ("README.md", "README.zh-CN.md")
+SHOWING = (*READMES, "docs/analyze.md", "docs/troubleshooting.md")
 # One command and its output; the output of doctor depends on the machine and is only refreshed.
 BLOCK = re.compile(r"^```console\n\$ (ms-migrate (?:\w+).*)\n((?:(?!```).*\n)*)```$", re.MULTILINE)
 
@@ -37,13 +38,29 @@ def blocks(name: str) -> list[tuple[str, str]]:
     return BLOCK.findall((CHECKOUT / name).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", READMES)
+def test_what_is_shown() -> None:
+    shown = {command.split()[1] for name in SHOWING for command, _ in blocks(name)}
+    assert shown >= {"analyze", "port", "lookup", "doctor"}
+
+
+@pytest.mark.parametrize("name", SHOWING)
 def test_every_shown_output_is_real(name: str) -> None:
     shown = blocks(name)
-    assert {command.split()[1] for command, _ in shown} >= {"analyze", "lookup", "doctor"}
+    assert shown
     for command, text in shown:
         if command.split()[1] != "doctor":
             assert text == output(command), f"`{command}` prints something else: run `make docs`"
+
+
+def test_the_time_of_the_tests_is_told_once() -> None:
+    """In two languages and four files, and the same everywhere."""
+    told = {
+        minutes
+        for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "Makefile")
+        for line in (CHECKOUT / name).read_text(encoding="utf-8").splitlines()
+        for minutes in re.findall(r"(\d+) (?:minutes on two cores|分钟)", line)
+    }
+    assert len(told) == 1
 
 
 def test_both_languages_show_the_same_commands() -> None:
@@ -61,7 +78,7 @@ def refresh() -> None:
     """Run every command once and put its output, and the results' numbers, into the files."""
     measured.write()
     printed: dict[str, str] = {}
-    for name in READMES:
+    for name in SHOWING:
         path = CHECKOUT / name
         text = path.read_text(encoding="utf-8")
         for command, _ in BLOCK.findall(text):

@@ -150,7 +150,7 @@ def _operator(row: Operator, analysis: Analysis) -> dict[str, Any]:
 
 
 def _evidence(name: str) -> str:
-    """What verify measured for the row; empty for one that is only believed."""
+    """What verify measured for the row; empty for one that was not measured."""
     from migrate.resources import folder
     from migrate.table.evidence import verdict
 

@@ -134,7 +134,7 @@ def chosen_cases(pool: Pool, table: Table, asked: list[str]) -> list[str]:
 def _without_samples(pool: Pool, table: Table, name: str, full: str) -> RequestError:
     """A row that no sample runs, or a name that was mistyped."""
     if table.get(full):
-        what = f"no sample exercises {name}; its row is believed, not measured"
+        what = f"no sample exercises {name}; its row is not measured"
         step = "add one to migrate/verify/own_samples.py (docs/verify.md says how)"
         return RequestError(what, next_step=step)
     close = did_you_mean(full, {one for names in pool.cases.values() for one in names})

@@ -185,7 +185,7 @@ def _differences(entry: Entry) -> str:
 def _measured(entry: Entry, evidence: Evidence) -> str:
     found = evidence.rows.get(entry.torch)
     if found is None:
-        return "" if entry.status == "missing" else "believed, not measured"
+        return "" if entry.status == "missing" else "not measured"
     counts = [found[stage] for stage in ("forward", "gradient", "graph") if stage in found]
     text = f"{found['verdict']}" + (f" {', '.join(counts)}" if counts else "")
     return text if found["hash"] == row_hash(entry) else f"stale: {text}"

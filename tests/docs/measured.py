@@ -106,7 +106,7 @@ CLAIMS = (
         "flagship.md",
         (
             "whole training programs: losses, checkpoints and evaluation, in one and two processes",
-            "{agree} of {run} settings agree; {left} were not run",
+            "{agree} of {run} settings agree; {left} not run",
         ),
         (
             "完整训练程序：损失、检查点与评估，单进程与双进程",
