@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrate.flow.bounded import Bounded
 from migrate.resolve.values import FLOAT, INT, External, Known, is_tensor, type_of_constant
+from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -77,6 +78,8 @@ class ArrayDtypes(Bounded):
             return self.of(node.operand)
         if isinstance(node, ast.BinOp):
             return self._operator(node)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return _of_numbers(node)
         return self.of(node.value) if isinstance(node, ast.Attribute) and node.attr == "T" else ""
 
     def _operator(self, node: ast.BinOp) -> str:
@@ -127,6 +130,18 @@ def _made(name: str, node: ast.Call) -> str:
         floats = any(isinstance(a, ast.Constant) and type(a.value) is float for a in node.args)
         return "float64" if floats else ""
     return "float64" if name in _DOUBLE else ""
+
+
+def _of_numbers(node: ast.List | ast.Tuple) -> str:
+    """A list of numbers, also a nested one: floats are doubles."""
+    kinds = {
+        type(part.value) if isinstance(part, ast.Constant) else None
+        for part in all_nodes(node)
+        if isinstance(part, ast.expr) and not isinstance(part, (ast.List, ast.Tuple, ast.UnaryOp))
+    }
+    if not kinds or not kinds <= {float, int, bool}:
+        return ""
+    return "float64" if float in kinds else "int64" if int in kinds else "bool"
 
 
 def _named(node: ast.expr) -> str:

@@ -12,7 +12,12 @@ from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _COUNTER = "num_batches_tracked"
 _LISTS_ALL = frozenset({"buffers", "named_buffers"})
-_LISTED_BY = frozenset({"len", "list", "sorted", "print", "set", "tuple", "dict", "enumerate"})
+_LISTED_BY = frozenset(
+    """
+    any all dict enumerate filter frozenset iter len list map max min print repr reversed set
+    sorted str sum tuple zip
+    """.split()  # noqa: SIM905
+)
 _MEMBERS = frozenset({"items", "keys", "values"})
 _WORDS = (_COUNTER, "state_dict", *_LISTS_ALL)
 
@@ -52,9 +57,15 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 
 def listed(tree: ast.Module) -> list[ast.expr]:
-    """What is iterated, counted, printed or asked for its items."""
+    """What is iterated, counted, printed, asked for its items, or returned to who may do so."""
     found: list[ast.expr] = [loop.iter for loop in nodes_of(tree, ast.For)]
     found += [part.iter for part in nodes_of(tree, ast.comprehension)]
+    found += [part.value for part in nodes_of(tree, ast.Starred)]
+    for returned in nodes_of(tree, ast.Return):
+        value = returned.value
+        found += (
+            value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value] if value else []
+        )
     for call in nodes_of(tree, ast.Call):
         if isinstance(call.func, ast.Name) and call.func.id in _LISTED_BY:
             found += call.args

@@ -57,7 +57,7 @@ _NAMED = {
         (
             *("fft", "ifft", "rfft", "hfft", "fft2", "ifft2", "rfft2", "fftn", "ifftn", "rfftn"),
             *("stft", "view_as_complex", "polar", "complex", "as_complex"),
-            *("cfloat", "cdouble", "complex64", "complex128"),
+            *("cfloat", "cdouble", "complex64", "complex128", "eig", "eigvals"),
         ),
         Sign.MAKES_COMPLEX,
     ),
@@ -316,6 +316,8 @@ def _constant(node: ast.Constant, names: set[str]) -> Sign:
     if isinstance(value, float):
         infinite = value in (float("inf"), float("-inf"))  # 1e999
         return Sign.NAMES_INFINITY if infinite else Sign.NOTHING
+    if isinstance(value, complex):
+        return Sign.MAKES_COMPLEX  # 1j * x
     if not isinstance(value, str):
         return Sign.NOTHING
     found = Sign.DEPENDS_ON_MODE if _depends_on_mode(value) else Sign.NOTHING

@@ -48,9 +48,11 @@ class WideScalars(Bounded):
             return False
         wide, narrow = self.dtype(scalar), flow.dtypes.of(other)
         if wide == "float64":
-            return narrow != "float64"
+            return narrow != "float64" and narrow not in WHOLE
         if not wide and narrow == "float16":
             return self.is_scalar(scalar)
+        if not wide and narrow == "float32" and self._is_number_of_numpy(scalar):
+            return True
         if not narrow and wide == "int64":
             return self.is_scalar(scalar)  # beside a narrower one, or a float
         if wide not in RANK or narrow not in RANK or (wide in WHOLE) != (narrow in WHOLE):
@@ -152,6 +154,20 @@ class WideScalars(Bounded):
         if api not in _MAKING or not node.args or self.has_items(node.args[0]):
             return ""
         return self._flow.dtypes.of(node)
+
+    def _is_number_of_numpy(self, node: ast.expr) -> bool:
+        """`torch.tensor(values.mean())`, and names of that: one of numpy's may be a double."""
+        if isinstance(node, ast.Name) and (around := self._flow.around(node)) is not None:
+            values = self._values_of(node, around)
+            return bool(values) and all(
+                isinstance(value, ast.Call) and self._is_number_of_numpy(value) for value in values
+            )
+        if not isinstance(node, ast.Call) or self._flow.symbols.api(node.func) not in _MAKING:
+            return False
+        given = node.args[0] if node.args else None
+        if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute):
+            return False
+        return self._flow.symbols.type(given) in (UNKNOWN, FLOAT)
 
     def _is_place(self, index: ast.expr) -> bool:
         kind = self._flow.symbols.type(index)

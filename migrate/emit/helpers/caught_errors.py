@@ -14,3 +14,13 @@ tensor_errors = _raised_at_once(RuntimeError, ValueError, TypeError)
 # ... and where torch raises IndexError.
 index_errors = _raised_at_once(IndexError, RuntimeError)
 any_error = _raised_at_once(Exception)
+
+
+def without_call_stack(error):
+    """Leave the message that the program gave: a compiled function puts it in quotes and adds
+    where in the compiler it was raised.
+    """
+    text, rule, _ = str(error).partition("\n\n" + "-" * 20)
+    if rule:
+        quoted = len(text) > 1 and text[0] == text[-1] == "'"
+        error.args = (text[1:-1] if quoted else text,)

@@ -19,13 +19,38 @@ def angle(input):
     return ops.where(ops.isnan(input), input, flat)
 
 
+def _complex_parts(value):
+    """Real and imaginary part; None for that of a real number."""
+    if isinstance(value, Tensor):
+        if value.is_complex():
+            return ops.real(value), ops.imag(value)
+        return value if value.is_floating_point() else value.astype(mindspore.float32), None
+    return (value.real, value.imag) if isinstance(value, complex) else (value, None)
+
+
 def complex_product(x, y):
-    """x * y of parts: MindSpore has no gradient for a product of complex tensors."""
-    both = isinstance(x, Tensor) and isinstance(y, Tensor)
-    if not both or not (x.is_complex() and y.is_complex()):
+    """x * y of parts: for complex tensors MindSpore has no gradient, and few kernels."""
+    (a, b), (c, d) = _complex_parts(x), _complex_parts(y)
+    if not (isinstance(x, Tensor) or isinstance(y, Tensor)) or (b is None and d is None):
         return x * y
-    a, b, c, d = ops.real(x), ops.imag(x), ops.real(y), ops.imag(y)
-    return ops.Complex()(a * c - b * d, a * d + b * c)
+    if b is None:
+        return complex_of(a * c, a * d)
+    if d is None:
+        return complex_of(a * c, b * c)
+    return complex_of(a * c - b * d, a * d + b * c)
+
+
+def complex_quotient(x, y):
+    """x / y of parts: MindSpore's CPU has no kernel for complex tensors."""
+    (a, b), (c, d) = _complex_parts(x), _complex_parts(y)
+    if not (isinstance(x, Tensor) or isinstance(y, Tensor)) or (b is None and d is None):
+        return x / y
+    if d is None:
+        return complex_of(a / c, b / c)
+    size = c * c + d * d
+    if b is None:
+        return complex_of(a * c / size, -a * d / size)
+    return complex_of((a * c + b * d) / size, (b * c - a * d) / size)
 
 
 def complex_of(real, imag):

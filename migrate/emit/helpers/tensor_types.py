@@ -63,9 +63,16 @@ def as_number(scalar, other):
     """A tensor without dimensions beside one with some: only its kind counts in torch."""
     if scalar.ndim or not other.ndim or scalar.dtype == other.dtype:
         return scalar
-    if scalar.is_floating_point() == other.is_floating_point():
-        return scalar.astype(other.dtype)
-    return scalar.astype(mindspore.float32) if scalar.is_floating_point() else scalar
+    return (
+        scalar.astype(other.dtype) if _promotion_rank(scalar) <= _promotion_rank(other) else scalar
+    )
+
+
+def _promotion_rank(tensor):
+    """Truth values, whole, real and complex numbers, in torch's order."""
+    if tensor.dtype == mindspore.bool_:
+        return 0
+    return 3 if tensor.is_complex() else 1 + tensor.is_floating_point()
 
 
 def arithmetic(left, sign, right):

@@ -214,7 +214,7 @@ def _shown_children(cell, name):
 
 def _layer_text(self):
     made = type(self)
-    name = made.__name__
+    name = self._get_name() if hasattr(made, "_get_name") else made.__name__
     if made.__module__.startswith(_LAYER_HOMES):
         name = _LAYER_NAMES.get(name, name)
     extra = _shown_details(self)

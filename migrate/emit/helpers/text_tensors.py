@@ -62,6 +62,16 @@ def dtype_name(dtype):
     return f"torch.{ {'bool_': 'bool'}.get(name, name) }"
 
 
+def size_text(shape):
+    """torch's text of a shape, for code that Graph mode compiles."""
+    return f"torch.Size({list(shape)})"
+
+
+def dtype_text(dtype):
+    """torch's name of a dtype, for code that Graph mode compiles."""
+    return f"torch.{str(dtype).lower()}"
+
+
 class _ShownNumbers:
     """How all the numbers of one tensor are written: one width, one style."""
 

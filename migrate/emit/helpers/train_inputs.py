@@ -103,7 +103,7 @@ def _recorded(function, inputs, others):
         inputs = tuple(value if value._requires_grad else _leaf(value) for value in inputs)
         outputs = function(*inputs, *others)
         parts = outputs if isinstance(outputs, tuple) else (outputs,)
-        roots = tuple([p for p in parts if isinstance(p, Tensor) and p._has_auto_grad()])
+        roots = tuple([p for p in parts if _may_be_differentiated(p)])
         if not roots:
             return outputs, tuple(ops.zeros_like(value) for value in inputs)
         start = tuple([ops.ones_like(root) for root in roots])
@@ -112,6 +112,13 @@ def _recorded(function, inputs, others):
         _pynative_executor.set_grad_flag(on)
     pairs = zip(inputs, found, strict=True)
     return outputs, tuple(ops.zeros_like(x) if g is None else g for x, g in pairs)
+
+
+def _may_be_differentiated(value):
+    """MindSpore records whole numbers, too, as those of `x.max(1)[1]`."""
+    if not isinstance(value, Tensor) or not value._has_auto_grad():
+        return False
+    return value.is_floating_point() or value.is_complex()
 
 
 def _leaf(value):

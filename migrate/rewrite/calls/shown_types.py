@@ -26,8 +26,12 @@ from migrate.resolve.values import (
     options_of,
 )
 from migrate.rewrite.node_pass import NodePass
+from migrate.syntax.ast_index import parents_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
+
+# A compiled function makes no objects; of these it makes text.
+_COMPILED = {"Size": "size_text", "dtype_name": "dtype_text"}
 
 
 @declare(
@@ -60,6 +64,12 @@ from migrate.syntax.text import code
             "def show(x: Tensor):\n    print(helpers.Size(x.shape) + (1,))",
         ),
         becomes("y = x.shape", "y = x.shape"),
+        becomes(
+            "class Net(torch.nn.Module):\n    def forward(self, x):\n"
+            "        assert x.dim() == 3, f'got {x.shape}'\n        return x * 2",
+            "class Net(nn.Cell):\n    def construct(self, x):\n"
+            "        assert x.ndim == 3, f'got {helpers.size_text(x.shape)}'\n        return x * 2",
+        ),
     ],
 )
 class ShownTypes(NodePass):
@@ -86,14 +96,20 @@ class ShownTypes(NodePass):
         self, original: cst.BaseExpression, updated: cst.BaseExpression
     ) -> cst.BaseExpression:
         partner = self.partner(original)
-        helper = self._shown.get(partner) if partner is not None else None
-        if helper is None or self.is_compiled(self.function):
+        helper = self._helper_here(partner)
+        if helper is None:
             return updated
         if helper == "shown_size":
             assert isinstance(updated, cst.Attribute)
             updated = updated.value
         self.context.edited_lines.add(getattr(partner, "lineno", 0))
         return expression(f"{self.spelling.name(f'helpers.{helper}')}({code(updated)})")
+
+    def _helper_here(self, node: ast.AST | None) -> str | None:
+        helper = self._shown.get(node) if node is not None else None
+        if helper is None or not self.is_compiled(self.function):
+            return helper
+        return _COMPILED.get(helper) if _is_alone(node, parents_of(self.context.tree)) else None
 
     def leave_Attribute(
         self, original: cst.Attribute, updated: cst.BaseExpression
@@ -107,19 +123,33 @@ class ShownTypes(NodePass):
         self, original: cst.Subscript, updated: cst.BaseExpression
     ) -> cst.BaseExpression:
         """A part of a shape: the walk knows the shape, not the subscript."""
-        if self.partner(original.value) not in self._sliced or self.is_compiled(self.function):
-            return updated
         partner = self.partner(original.value)
+        helper = self._helper_here(self._sliced.get(partner)) if partner is not None else None
+        if helper is None:
+            return updated
         self.context.edited_lines.add(getattr(partner, "lineno", 0))
-        return expression(f"{self.spelling.name('helpers.Size')}({code(updated)})")
+        return expression(f"{self.spelling.name(f'helpers.{helper}')}({code(updated)})")
 
     @cached_property
-    def _sliced(self) -> set[ast.AST]:
-        return {node.value for node in self._shown if isinstance(node, ast.Subscript)}
+    def _sliced(self) -> dict[ast.AST, ast.AST]:
+        """The part of a shape, by the shape."""
+        return {node.value: node for node in self._shown if isinstance(node, ast.Subscript)}
 
     def leave_Call(self, original: cst.Call, updated: cst.BaseExpression) -> cst.BaseExpression:
         wrapped = self._wrapped(original, updated)
         return _plain_text(wrapped) if wrapped is updated else wrapped
+
+
+def _is_alone(node: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> bool:
+    """It is text by itself, not within a list, a sum or a conversion."""
+    parent = parents.get(node) if node is not None else None
+    if isinstance(parent, ast.Tuple):
+        parent = parents.get(parent)  # "%s %s" % (x.shape, y.shape)
+    if isinstance(parent, ast.FormattedValue):
+        return parent.conversion == -1
+    if isinstance(parent, ast.BinOp):
+        return isinstance(parent.op, ast.Mod)
+    return isinstance(parent, ast.Call)
 
 
 def _helper(node: ast.expr, context: Context) -> str:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare, flags
 from migrate.resolve import Usage
-from migrate.resolve.values import UNKNOWN
+from migrate.resolve.values import UNKNOWN, Instance, ProjectClass, Value
 from migrate.rewrite.cells.train_overrides import calls_override
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.names.class_functions import find_class_functions
@@ -23,6 +23,8 @@ from migrate.syntax.access import is_read
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 from migrate.table import Entry
+
+_OPTIONS = ("args", "cfg", "config", "hparams", "opt")  # names of what holds a program's settings
 
 
 @declare(
@@ -141,13 +143,22 @@ class References(NodePass):
     def _may_be_setting(self, node: ast.Attribute) -> bool:
         """`model.fc.in_features` of a model that nobody knows: MindSpore's Dense has other names.
 
-        A plain name before it is more likely a table of options than a layer.
+        A plain name before an embedding's size is more likely a table of options than a layer.
         """
-        return (
-            node.attr in ("in_features", "out_features", "num_embeddings", "embedding_dim")
-            and is_read(node)
-            and isinstance(node.value, (ast.Attribute, ast.Subscript))
-            and ast.unparse(node.value).partition(".")[0] not in ("args", "cfg", "config", "opt")
-            and not ast.unparse(node.value).endswith(("args", "cfg", "config", "hparams", "opt"))
-            and self.context.type(node.value) is UNKNOWN
-        )
+        dense = node.attr in ("in_features", "out_features")
+        if not (dense or node.attr in ("num_embeddings", "embedding_dim")) or not is_read(node):
+            return False
+        owner, spelled = self.context.type(node.value), ast.unparse(node.value)
+        if spelled.partition(".")[0] in _OPTIONS or spelled.endswith(_OPTIONS):
+            return False
+        if owner is not UNKNOWN:
+            return _looks_up_itself(owner) and self.context.type(node) is UNKNOWN
+        return isinstance(node.value, (ast.Attribute, ast.Subscript)) or dense
+
+
+def _looks_up_itself(value: Value) -> bool:
+    """An instance of a class with `__getattr__`, which may give a layer's settings as its own."""
+    cls = value.cls if isinstance(value, Instance) else None
+    return isinstance(cls, ProjectClass) and any(
+        "__getattr__" in base.body for base in cls.lineage() if isinstance(base, ProjectClass)
+    )

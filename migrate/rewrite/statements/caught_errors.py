@@ -59,6 +59,23 @@ _HELPERS = {
                     return x
             """,
         ),
+        becomes(
+            """
+            def check(net: nn.Module, x: torch.Tensor):
+                try:
+                    return net(x)
+                except ValueError as e:
+                    return str(e)
+            """,
+            """
+            def check(net: nn.Cell, x: Tensor):
+                try:
+                    return net(x)
+                except ValueError as e:
+                    helpers.without_call_stack(e)
+                    return str(e)
+            """,
+        ),
         same("try:\n    n = int('3')\nexcept RuntimeError:\n    pass"),
     ],
 )
@@ -73,7 +90,19 @@ class CaughtErrors(NodePass):
             return updated
         pairs = zip(original.handlers, updated.handlers, strict=True)
         handlers = [self._handler(old, new) for old, new in pairs]
+        handlers = [
+            self._with_own_words(handler) if _is_used(node) else handler
+            for handler, node in zip(handlers, partner.handlers, strict=True)
+        ]
         return updated.with_changes(handlers=handlers)
+
+    def _with_own_words(self, handler: cst.ExceptHandler) -> cst.ExceptHandler:
+        """`except ValueError as e: print(e)`: compiled code adds to the message where it rose."""
+        if handler.name is None or not isinstance(handler.body, cst.IndentedBlock):
+            return handler
+        function = self.spelling.name("helpers.without_call_stack")
+        line = cst.parse_statement(f"{function}({code(handler.name.name)})\n")
+        return handler.with_changes(body=handler.body.with_changes(body=[line, *handler.body.body]))
 
     def _computes(self, statement: ast.stmt) -> bool:
         """Whether an operator may run in the statement."""
@@ -102,3 +131,12 @@ class CaughtErrors(NodePass):
             return element
         value = expression(self.spelling.name(helper))
         return cst.StarredElement(value=value, comma=element.comma)
+
+
+def _is_used(handler: ast.ExceptHandler) -> bool:
+    """The handler reads the error that it catches."""
+    return handler.name is not None and any(
+        isinstance(node, ast.Name) and node.id == handler.name
+        for statement in handler.body
+        for node in all_nodes(statement)
+    )

@@ -5,6 +5,7 @@ compiled code knows `^` of numbers only.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -28,6 +29,11 @@ _MAKERS = ("complex", "polar", "fft")  # most files name none of them
     examples=[
         becomes("x = x << 1", "x = ops.bitwise_left_shift(x, 1)"),
         becomes("x = 1 << x", "x = ops.bitwise_left_shift(1, x)"),
+        becomes(
+            "def turn(x):\n    return torch.fft.rfft(x) / 2 * 1j",
+            "def turn(x):\n"
+            "    return helpers.complex_product(helpers.complex_quotient(ops.rfft(x), 2), 1j)",
+        ),
     ],
 )
 class PartialOperators(NodePass):
@@ -47,21 +53,24 @@ class PartialOperators(NodePass):
             return self._shifted(original, updated)
         if isinstance(original.operator, cst.Power) and self.is_compiled(self.function):
             return _of_whole_power(updated)
-        if not isinstance(original.operator, cst.Multiply):
+        if not isinstance(original.operator, (cst.Multiply, cst.Divide)):
             return updated
         if self._complex_left is None:
             scope = self.context.resolution.scope
-            text = "\n".join(self.context.lines)
-            makes = scope is not None and any(word in text for word in _MAKERS)
-            self._complex_left = _complex_products(scope.tree) if scope and makes else set()
+            self._complex_left = (
+                _complex_products(scope.tree)
+                if scope and _makes_complex(scope.tree, self.context.lines)
+                else set()
+            )
         depth, leaf = 0, original.left
         while isinstance(leaf, cst.BinaryOperation):
             depth, leaf = depth + 1, leaf.left
-        if (self.partner(leaf), depth) not in self._complex_left:
+        if (self.partner(leaf), depth) not in self._complex_left and not _is_imaginary(original):
             return updated
         sides = [updated.left, updated.right]
+        name = "product" if isinstance(original.operator, cst.Multiply) else "quotient"
         return cst.Call(
-            func=expression(self.spelling.name("helpers.complex_product")),
+            func=expression(self.spelling.name(f"helpers.complex_{name}")),
             args=[
                 cst.Arg(self._effects.bare(side).with_changes(lpar=[], rpar=[])) for side in sides
             ],
@@ -101,14 +110,29 @@ class PartialOperators(NodePass):
         )
 
 
+def _is_imaginary(node: cst.BaseExpression) -> bool:
+    """`2 * 1j * t`: the walk knows no numbers' places."""
+    if isinstance(node, cst.BinaryOperation):
+        return _is_imaginary(node.left) or _is_imaginary(node.right)
+    if isinstance(node, cst.UnaryOperation):
+        return _is_imaginary(node.expression)
+    return isinstance(node, cst.Imaginary)
+
+
+def _makes_complex(tree: ast.Module, lines: Sequence[str]) -> bool:
+    if any(word in line for word in _MAKERS for line in lines):
+        return True
+    return any(isinstance(node.value, complex) for node in nodes_of(tree, ast.Constant))
+
+
 def _complex_products(tree: ast.Module) -> set[Spine]:
-    """The left operands of all products in functions that make complex tensors."""
+    """The left operands of products and quotients in functions that make complex tensors."""
     found: set[Spine] = set()
     for function in nodes_of(tree, ast.FunctionDef):
         for node in all_nodes(function):
             if (
                 isinstance(node, ast.BinOp)
-                and isinstance(node.op, ast.Mult)
+                and isinstance(node.op, (ast.Mult, ast.Div))
                 and (is_complex(node.left, function) or is_complex(node.right, function))
             ):
                 depth, leaf = 0, node.left

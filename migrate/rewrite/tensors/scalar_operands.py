@@ -8,7 +8,6 @@ import ast
 
 import libcst as cst
 
-from migrate.flow.dtypes import WHOLE
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import Context
 from migrate.resolve.values import is_tensor
@@ -58,7 +57,7 @@ class ScalarOperands(NodePass):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         self._sides: dict[Spine, tuple[str, str]] | None = None
-        self._arguments: dict[Spine, tuple[ast.expr, ast.expr]] | None = None
+        self._arguments: dict[Spine, ast.expr] | None = None
 
     def leave_Arg(self, original: cst.Arg, updated: cst.Arg) -> cst.Arg:
         """`torch.max(x, s)`, `x.clamp(min=s)`"""
@@ -73,11 +72,10 @@ class ScalarOperands(NodePass):
                 leaf = leaf.left
             else:
                 leaf = leaf.value if isinstance(leaf, cst.Subscript) else leaf.expression
-        found = self._arguments.get((self.partner(leaf), depth))
-        if found is None:
+        beside = self._arguments.get((self.partner(leaf), depth))
+        if beside is None:
             return updated
-        scalar, beside = found
-        dtype = _common_dtype(scalar, beside, self.context)
+        dtype = self.context.flow.dtypes.of(beside)
         if dtype:
             name = self.spelling.name(f"mindspore.{dtype}")
             return updated.with_changes(
@@ -139,7 +137,7 @@ def _scalar_sides(tree: ast.Module, context: Context) -> dict[Spine, tuple[str, 
                 while isinstance(leaf, (ast.BinOp, ast.UnaryOp)):
                     depth += 1
                     leaf = leaf.left if isinstance(leaf, ast.BinOp) else leaf.operand
-                found[leaf, depth] = side, _common_dtype(scalar, other, context)
+                found[leaf, depth] = side, context.flow.dtypes.of(other)
     return found
 
 
@@ -154,13 +152,6 @@ def _spine(node: ast.expr) -> Spine:
     return node, depth
 
 
-def _common_dtype(scalar: ast.AST | None, other: ast.expr, context: Context) -> str:
-    """What the scalar is beside the other tensor; a float beside whole numbers is a float32."""
-    found = context.flow.dtypes.of(other)
-    floating = isinstance(scalar, ast.expr) and context.flow.scalars.dtype(scalar).startswith("f")
-    return "float32" if floating and found in WHOLE else found
-
-
 def _is_due(node: ast.BinOp, scalar: ast.expr, other: ast.expr, context: Context) -> bool:
     flow = context.flow
     if isinstance(node.op, ast.Mult) and flow.dtypes.of(other) not in _WRONG_PRODUCTS:
@@ -168,9 +159,9 @@ def _is_due(node: ast.BinOp, scalar: ast.expr, other: ast.expr, context: Context
     return is_tensor(context.type(scalar)) and flow.scalars.widens(scalar, other)
 
 
-def _scalar_arguments(tree: ast.Module, context: Context) -> dict[Spine, tuple[ast.expr, ast.expr]]:
+def _scalar_arguments(tree: ast.Module, context: Context) -> dict[Spine, ast.expr]:
     """Arguments without dimensions that are too wide, with the tensor that they stand beside."""
-    found: dict[Spine, tuple[ast.expr, ast.expr]] = {}
+    found: dict[Spine, ast.expr] = {}
     for call in nodes_of(tree, ast.Call):
         usage = context.usage(call.func)
         owner, _, name = usage.api.rpartition(".") if usage is not None else ("", "", "")
@@ -187,5 +178,5 @@ def _scalar_arguments(tree: ast.Module, context: Context) -> dict[Spine, tuple[a
                 and is_tensor(context.type(scalar))
                 and context.flow.scalars.widens(scalar, beside)
             ):
-                found[_spine(scalar)] = scalar, beside
+                found[_spine(scalar)] = beside
     return found

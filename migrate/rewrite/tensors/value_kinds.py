@@ -38,6 +38,8 @@ def _is(
             return of_call(part, depth)
         if isinstance(part, (ast.Subscript, ast.Starred)):
             return again(part.value, depth + 1)
+        if isinstance(part, ast.Constant):
+            return made_by is _COMPLEX and isinstance(part.value, complex)
         if isinstance(part, ast.BinOp):
             sides = [again(side, depth + 1) for side in (part.left, part.right)]
             return any(sides) if any_operand else all(sides)

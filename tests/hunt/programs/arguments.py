@@ -117,3 +117,71 @@ def run():
 def run():
     x = data(2, 3)
     return nn.Dropout(1.0)(x), F.dropout(x, 1.0), F.dropout(x, p=0.0), nn.Dropout(0.0)(x), nn.Dropout(p=1).eval()(x), F.dropout(x, 1, True), nn.Dropout2d(1.0)(data(1, 2, 2, 2))
+
+# %% [25] a parameter that is registered as None
+class Scale(nn.Module):
+    def __init__(self, n, affine=True):
+        super().__init__()
+        if affine:
+            self.weight = nn.Parameter(torch.ones(n) * 2)
+        else:
+            self.register_parameter("weight", None)
+
+    def forward(self, x):
+        if self.weight is None:
+            return x + 1
+        return x * self.weight
+
+def run():
+    a, b = Scale(3), Scale(3, affine=False)
+    return a(data(2, 3)), b(data(2, 3)), b(data(1, 3)), b.weight is None, len(list(b.parameters())), list(b.state_dict())
+
+# %% [25] a layer of one's own with an optional bias
+import math
+
+class MaskedLinear(nn.Module):
+    def __init__(self, i, o, bias=True):
+        super(MaskedLinear, self).__init__()
+        self.weight = nn.Parameter(torch.Tensor(o, i))
+        if bias:
+            self.bias = nn.Parameter(torch.Tensor(o))
+        else:
+            self.register_parameter("bias", None)
+        self.register_buffer("mask", torch.tril(torch.ones(o, i)))
+        self.register_buffer("cache", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        stdv = 1.0 / math.sqrt(self.weight.size(1))
+        self.weight.data.uniform_(-stdv, stdv)
+        if self.bias is not None:
+            self.bias.data.zero_()
+
+    def forward(self, x):
+        return F.linear(x, self.weight * self.mask, self.bias)
+
+def run():
+    net = fill(nn.Sequential(MaskedLinear(3, 4, bias=False), nn.ReLU(), MaskedLinear(4, 2)))
+    loss = net(data(5, 3)).pow(2).mean()
+    loss.backward()
+    return loss.item(), [p.grad for p in net.parameters()], [n for n, _ in net.named_parameters()]
+
+# %% [25] a parameter that comes after its None
+class Late(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_parameter("scale", None)
+        self.fc = nn.Linear(2, 2)
+
+    def build(self, n):
+        self.scale = nn.Parameter(torch.full((n,), 3.0))
+
+    def forward(self, x):
+        y = self.fc(x)
+        return y if self.scale is None else y * self.scale
+
+def run():
+    m = fill(Late())
+    a = m(data(3, 2))
+    m.build(2)
+    return a, m(data(3, 2)), sorted(n for n, _ in m.named_parameters())

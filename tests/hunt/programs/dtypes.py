@@ -403,3 +403,31 @@ def f(x):
     d = (x[None] - x[:, None]).pow(2).sum(-1)
     band = d.detach().sum() / 6
     return sum([torch.exp(-d / (band * 2 ** (i - 2))) for i in range(4)]) + sum(x.mean() * 2 ** i for i in range(-2, 2))
+
+# %% [16] complex numbers times and over real ones
+def run():
+    x = data(6)
+    f = torch.fft.rfft(x)
+    gain = torch.linspace(1, 2, 4)
+    return torch.fft.irfft(f * gain), (f / gain).real, (f / 2).imag, (gain * f).abs(), (f / f).real, (1 / f).imag
+
+# %% [16] the imaginary unit
+def run():
+    t = torch.linspace(0, 1, 5)
+    z = torch.exp(1j * t * np.pi)
+    w = z * 2j
+    return z.real, w.imag, w.abs(), (t * 1j).imag, z.dtype, (t + 1j * t).angle()
+
+# %% [16] a filter in the frequency domain
+class Filter(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(n // 2 + 1))
+
+    def forward(self, x):
+        spectrum = torch.fft.rfft(x, dim=-1, norm="ortho")
+        return torch.fft.irfft(spectrum * self.weight, n=x.shape[-1], dim=-1, norm="ortho")
+
+def run():
+    m = fill(Filter(6))
+    return m(data(2, 6)), m(data(3, 6, seed=4))

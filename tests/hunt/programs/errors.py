@@ -180,3 +180,61 @@ def run():
     except RuntimeError:
         found.append("raised")
     return found, torch.inverse(a + torch.eye(2)), a.add(torch.eye(2)).inverse()
+
+# %% [16, 22] a forward that says which shape is wrong
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        if x.dim() != 2 or x.size(-1) != 3:
+            raise ValueError(f"expected (N, 3), got {x.shape} of {x.dtype}")
+        return self.fc(x)
+
+def run():
+    net = fill(Net())
+    try:
+        return net(data(2, 4))
+    except ValueError as e:
+        print("caught", e)
+        return str(e), net(data(2, 3)), f"{e}"
+
+# %% [16, 22] a check of a shape in a function that a forward calls
+def check(x, channels):
+    assert x.size(1) == channels, "input has shape {}, channels {}".format(x.size(), channels)
+    return x
+
+class Net(nn.Module):
+    def forward(self, x):
+        return check(x, 2) + check(x, 2)
+
+def run():
+    net = Net()
+    caught = []
+    for n in (2, 3):
+        try:
+            out = net(data(1, n, 2))
+        except AssertionError as error:
+            caught.append(error.args[0])
+    return out, caught
+
+# %% [16, 22] what is wrong with a part of a shape
+class Embed(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+
+    def forward(self, x):
+        B, C, H, W = x.shape
+        assert (H, W) == self.size, f"Input image size ({H}*{W}) doesn't match model {self.size}, rest {x.shape[2:]}."
+        return x.flatten(2).transpose(1, 2)
+
+def run():
+    m = Embed((2, 2))
+    try:
+        m(data(1, 1, 2, 3))
+        message = ""
+    except AssertionError as e:
+        message = str(e)
+    return m(data(1, 3, 2, 2)), message

@@ -933,3 +933,28 @@ def run():
     lp = (d.log_prob(u) - torch.log(1 - a.pow(2) + 1e-6)).sum(1, keepdim=True)
     lp.mean().backward()
     return a, lp, mu.grad, d.entropy().sum(-1)
+
+# %% [0] indices read beside a loss whose gradient is taken at the input
+def run():
+    logits = data(3, 4).requires_grad_()
+    index = logits.max(-1, keepdim=True)[1]
+    hard = torch.zeros_like(logits).scatter_(-1, index, 1.0)
+    soft = F.softmax(logits, dim=-1)
+    ((hard - soft.detach() + soft) * torch.arange(4.0)).sum().backward()
+    return index, hard, logits.grad
+
+# %% [0] sorted positions beside a gradient at the input
+def run():
+    x = data(5).requires_grad_()
+    values, order = x.sort(descending=True)
+    (values * torch.arange(5.0)).sum().backward()
+    return order, values, x.grad
+
+# %% [0] a prediction and its class beside a saliency map
+def run():
+    net = fill(nn.Sequential(nn.Linear(4, 3)))
+    x = data(2, 4).requires_grad_()
+    out = net(x)
+    score, cls = out.max(1)
+    score.sum().backward()
+    return cls, score.detach(), x.grad.abs(), cls.eq(torch.tensor([0, 1])).sum()

@@ -422,3 +422,79 @@ class Smooth(nn.Module):
 def run():
     m = Smooth()
     return [m(data(4, 4, seed=k)) for k in range(3)]
+
+# %% [24, 25] a wrapper that forwards what it does not have
+class Wrapper(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+        self.factor = 2.0
+
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.module, name)
+
+    def forward(self, x):
+        return self.module(x) * self.factor
+
+def run():
+    w = Wrapper(fill(nn.Linear(3, 2)))
+    return w(data(2, 3)), w.in_features, w.out_features, w.weight.shape, hasattr(w, "nothing"), [n for n, _ in w.named_parameters()]
+
+# %% [24, 25] a wrapper with two places to look in
+class Pair(nn.Module):
+    """Looks in both."""
+    def __init__(self, encoder, decoder):
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+
+    def __getattr__(self, item):
+        """Forwards."""
+        try:
+            return nn.Module.__getattr__(self, item)
+        except AttributeError:
+            pass
+        if hasattr(self.encoder, item):
+            return getattr(self.encoder, item)
+        return getattr(self.decoder, item)
+
+    def forward(self, x):
+        return self.decoder(self.encoder(x))
+
+class Encoder(nn.Module):
+    depth = 3
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+        self.width = 4
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+def run():
+    p = Pair(Encoder(), nn.Linear(4, 2))
+    fill(p)
+    return p(data(2, 3)), p.depth, p.width, p.in_features, p.fc.weight.shape
+
+# %% [24, 25] a wrapper of an environment and a module by item
+class Lazy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleDict()
+
+    def add(self, name, module):
+        self.parts[name] = module
+        return self
+
+    def __getattr__(self, name):
+        if name != "parts" and name in self.parts:
+            return self.parts[name]
+        return super().__getattr__(name)
+
+def run():
+    m = Lazy().add("head", nn.Linear(2, 3)).add("tail", nn.Linear(3, 1))
+    fill(m)
+    return m.tail(torch.relu(m.head(data(4, 2)))), list(m.state_dict())

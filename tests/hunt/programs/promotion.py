@@ -395,3 +395,21 @@ def run():
     total = torch.zeros(3, dtype=torch.int32)
     total += b.int()
     return a.sum().dtype, b.dtype, c.sum().dtype, a.cumsum(0), c.cumsum(0), total
+
+# %% [16] a double without dimensions beside whole numbers
+def run():
+    s, h = torch.tensor(2.5, dtype=torch.float64), torch.tensor(1.5).half()
+    i, u, b = torch.arange(3), torch.ones(2, dtype=torch.uint8), torch.tensor([True, False])
+    return s + i, i * s, u - s, b + s, i + h, torch.maximum(s, i), torch.where(b, u, s), s * torch.ones(2), i / s
+
+# %% [16] a statistic of an array beside counts
+def run():
+    mean = torch.tensor(np.array([1.0, 2.0, 4.0]).mean())
+    counts = torch.tensor([1, 2, 3])
+    return counts - mean, (counts - mean).dtype, counts.float() - mean, counts + torch.tensor(np.float32(1.5))
+
+# %% [16] a whole number without dimensions beside truth values
+# in: 4:bool
+def f(mask):
+    n = torch.tensor(3)
+    return mask * n, n * mask.sum(), torch.where(mask, n, 0)

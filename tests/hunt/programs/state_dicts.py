@@ -393,3 +393,27 @@ def run():
     result = net.load_state_dict(kept, strict=False)
     net.eval()
     return sorted(kept), sorted(result.missing_keys), net.backbone(data(2, 2, 5))
+
+# %% [12, 17] the state of a norm, returned
+def run():
+    m = nn.Sequential(nn.Conv2d(1, 2, 3, bias=False), nn.BatchNorm2d(2))
+    fill(m)
+    m(data(2, 1, 5, 5))
+    return m.state_dict()
+
+# %% [12, 17] a snapshot of a model by a function
+def snapshot(model):
+    return model.state_dict()
+
+def run():
+    m = fill(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)))
+    m(data(4, 2))
+    m(data(4, 2, seed=3))
+    return {k: tuple(v.shape) for k, v in snapshot(m).items()}, [*m.state_dict()]
+
+# %% [12, 17] the state mapped and filtered
+def run():
+    m = fill(nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2)))
+    m(data(4, 3))
+    sd = m.state_dict()
+    return list(filter(lambda k: "running" in k or "num" in k, sd)), list(map(str.upper, m.state_dict())), list(zip(sd, range(9)))

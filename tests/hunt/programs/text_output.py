@@ -266,3 +266,30 @@ def run():
     low, high = both(x)
     print("range", low, high, both(x))
     return low, high
+
+# %% [16] a layer that tells its own name
+class Scale(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(dim))
+
+    def extra_repr(self):
+        return f"shape={self.gamma.shape}"
+
+    def _get_name(self):
+        return "LayerScale"
+
+    def forward(self, x):
+        return x * self.gamma
+
+class Named(Scale):
+    def _get_name(self):
+        return type(self).__name__ + "2"
+
+class Block(nn.Sequential):
+    def _get_name(self):
+        return "Stage"
+
+def run():
+    print(Scale(3), Named(2))
+    return str(nn.Sequential(Scale(3), nn.Dropout(0.5))), repr(Block(Named(1)))
