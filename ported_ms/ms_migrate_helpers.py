@@ -20,7 +20,6 @@ from collections import OrderedDict
 from collections.abc import MutableMapping
 from functools import partial
 from mindspore import Parameter, Tensor, _c_dataengine, communication, nn, ops
-from mindspore._c_expression import run_backward
 from mindspore._c_expression.amp import AmpLevel, create_amp_strategy, pop_amp_strategy, push_amp_strategy
 from mindspore.common.recompute import _pynative_executor
 from mindspore.dataset import dataloader, vision
@@ -977,8 +976,6 @@ class MappedOptimizer(optim.Optimizer):
     parameters of a ResNet-50, and does not compile for five hundred.
     """
 
-    skips_missing = True
-
     def __init__(self, params, defaults):
         super().__init__(with_unique_names(params), defaults)
         self.wide = False
@@ -998,10 +995,6 @@ class MappedOptimizer(optim.Optimizer):
         found = [getattr(parameter, "grad", None) for parameter in self.parameters]
         self(mindspore.mutable(with_zeros(self.parameters, found)))
         return loss
-
-    def __call__(self, gradients):
-        done = apply_to_reached(self, gradients, super().__call__)
-        return done
 
     def construct(self, gradients):
         ops.assign_add(self.state_step, 1.0)
@@ -1089,7 +1082,7 @@ def optimizer_state_dict(optimizer):
     """torch's form: the moments of each parameter by its place, and the settings of the groups."""
     rows = _rows(optimizer)
     step = getattr(optimizer, "state_step", None)
-    steps = vars(optimizer).get("_steps_taken")
+    steps = None
     if steps is None and step is not None:
         steps = [float(step.asnumpy())] * len(optimizer.parameters)
     state = {}
@@ -1162,8 +1155,8 @@ def _count_on(optimizer, steps):
         return
     ops.assign(total, Tensor(max(steps), total.dtype))
     differ = any(step != steps[0] for step in steps)
-    counts = [int(step) for step in steps] if differ else None
-    object.__setattr__(optimizer, "_steps_taken", counts)
+    if differ:
+        raise ValueError("parameters of the checkpoint took different numbers of steps")
 
 
 _TORCH_COUNTERS = {"wait": "num_bad_epochs"}  # of ReduceLROnPlateau
@@ -1493,26 +1486,15 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         mindspore.set_context(mode=mode)
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
-    def note(missing, inputs, gradients, around):
-        """Which weights have no gradient: asked once for each graph, that is, for the inputs that
-        it takes for constants.
-        """
-        constants = tuple(v for v in inputs if isinstance(v, (bool, int, float, str, type(None))))
-        if constants not in missing:
-            frozen = [p for p in _parameters_of(around) if not p.requires_grad]
-            missing[constants] = unreached(loss_alone, inputs, weights, gradients, frozen)
-        mark_missing(weights, missing[constants])
-
     def compiled(*inputs):
         inputs = [_as_data(value) for value in inputs]
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
         around["precision"] = str(precision)
-        for place, (known, step, missing) in enumerate(_steps):
+        for place, (known, step) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
                 _built[fn.__code__] = 0
                 values, gradients = step(*inputs)
-                note(missing, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
         reason = _python_alone(fn, around)
         if reason:
@@ -1543,10 +1525,11 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         if _are_zero(gradients):
             # The compiler loses them where, say, construct() gives self another tensor.
             return again("its first gradients are all zero")
-        _steps.append((around, step, {}))
-        note(_steps[-1][2], inputs, gradients, around)
+        _steps.append((around, step))
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
+
+    made = []  # in PyNative mode: what is made in Graph mode compiles
 
     kept = []  # what is returned beside the loss: any object, where MindSpore takes tensors
 
@@ -1556,8 +1539,11 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values[0] if has_aux else values
 
     def eager(*inputs):
-        loss, gradients = recorded_gradients(loss_alone, inputs, weights)
-        gradients = with_zeros(weights, gradients)
+        if not made:
+            made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
+        recording = _pynative_executor.grad_flag()
+        loss, gradients = made[0](*inputs)
+        _pynative_executor.set_grad_flag(recording)
         values = (loss, *kept) if has_aux else loss
         if fn.__code__ not in _looked_at:
             _looked_at.add(fn.__code__)
@@ -1632,13 +1618,10 @@ def averaged(parameters, gradients):
     owners = [getattr(parameter, "averaging", None) for parameter in parameters]
     for one in averaging_of(parameters):
         places = [place for place, owner in enumerate(owners) if owner is one]
-        used = [not getattr(parameters[place], "has_no_gradient", False) for place in places]
-        flags = mindspore.Tensor(used, mindspore.float32)
-        *means, by_any = one.average([*(gradients[place] for place in places), flags])
-        for place, mean, any_used in zip(places, means, by_any.asnumpy(), strict=True):
+        found = [gradients[place] for place in places]
+        means = one.average(found)
+        for place, mean in zip(places, means, strict=False):
             gradients[place] = mean
-            # What one process used is updated in all: they must stay equal.
-            parameters[place].has_no_gradient = not any_used
     return gradients
 
 
@@ -1675,13 +1658,6 @@ def _look_for_gradients(gradients):
             RuntimeWarning,
             stacklevel=3,
         )
-
-
-def update(optimizer, gradients):
-    """optimizer(gradients), but parameters that are frozen or have no gradient stay as they are."""
-    if hasattr(optimizer, "skips_missing"):  # it does so itself, and counts the steps
-        return optimizer(gradients)
-    return apply_to_reached(optimizer, gradients, optimizer)
 
 
 _BUCKET = 25 * 2**20  # values that go over the wire in one piece, as torch has it
@@ -1846,24 +1822,6 @@ class autocast:
         return f"{self.settings[0]} {self.dtype}"
 
 
-def recorded_gradients(function, inputs, weights):
-    """The loss, and the gradient of each weight: None where the loss does not depend on it."""
-    on = _pynative_executor.grad_flag()
-    _pynative_executor.set_grad_flag(True)
-    _pynative_executor.set_enable_grad(True)
-    try:
-        loss = function(*inputs)
-        trained = [p for p in weights if p.requires_grad]
-        if not trained or not loss._has_auto_grad():
-            return loss, [None] * len(weights)
-        ways = (False, False, tuple(trained), True)
-        found = run_backward((loss,), (ops.ones_like(loss),), *ways, accumulate_grad=False)
-    finally:
-        _pynative_executor.set_grad_flag(on)
-    by_weight = {id(p): gradient for p, gradient in zip(trained, found, strict=True)}
-    return loss, [by_weight.get(id(p)) for p in weights]
-
-
 def mark_missing(weights, missing):
     """Note at each parameter whether the gradient that was just computed is torch's None."""
     for parameter, is_missing in zip(weights, missing, strict=True):
@@ -1875,72 +1833,6 @@ def with_zeros(weights, gradients):
     mark_missing(weights, [gradient is None for gradient in gradients])
     pairs = zip(weights, gradients, strict=True)
     return tuple(ops.zeros_like(p) if gradient is None else gradient for p, gradient in pairs)
-
-
-def unreached(function, inputs, weights, gradients, untrained):
-    """Which weights a compiled step does not reach, asked once: only zeros are in question."""
-    zero = [not gradient.asnumpy().any() for gradient in gradients]
-    if not any(zero):
-        return zero
-    before = [(parameter, parameter.copy()) for parameter in untrained]
-    mode = mindspore.get_context("mode")
-    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
-    try:
-        _, found = recorded_gradients(function, inputs, weights)
-    finally:
-        mindspore.set_context(mode=mode)
-        for parameter, value in before:
-            ops.assign(parameter, value)
-    return [is_zero and one is None for is_zero, one in zip(zero, found, strict=True)]
-
-
-def apply_to_reached(optimizer, gradients, step):
-    """step(gradients), as torch's optimizers do it: parameters without a gradient and frozen ones
-    stay as they are, and each parameter counts its own steps.
-    """
-    parameters = list(optimizer.parameters)
-    active = [
-        place
-        for place, parameter in enumerate(parameters)
-        if parameter.requires_grad and not getattr(parameter, "has_no_gradient", False)
-    ]
-    counts = vars(optimizer).get("_steps_taken")
-    if counts is None and len(active) == len(parameters):
-        return step(gradients)
-    total = getattr(optimizer, "state_step", None)
-    if counts is None:
-        taken = int(total.asnumpy()) if isinstance(total, Parameter) else 0
-        counts = [taken] * len(parameters)
-        object.__setattr__(optimizer, "_steps_taken", counts)
-    for count in sorted({counts[place] for place in active}):
-        chosen = {place for place in active if counts[place] == count}
-        if isinstance(total, Parameter):
-            ops.assign(total, Tensor(count, total.dtype))
-        before = _values_except(optimizer, chosen)
-        step(gradients)
-        for parameter, value in before:
-            ops.assign(parameter, value)
-    for place in active:
-        counts[place] += 1
-    if isinstance(total, Parameter):
-        ops.assign(total, Tensor(max(counts), total.dtype))
-    return True
-
-
-def _values_except(optimizer, chosen):
-    """The other parameters and what the optimizer remembers of them, to be put back."""
-    size = len(optimizer.parameters)
-    rows = [optimizer.parameters]
-    rows += [
-        row
-        for row in vars(optimizer).values()
-        if isinstance(row, (tuple, list))
-        and len(row) == size
-        and row is not optimizer.parameters
-        and all(isinstance(one, Parameter) for one in row)
-    ]
-    others = [place for place in range(size) if place not in chosen]
-    return [(row[place], row[place].copy()) for row in rows for place in others]
 
 
 class Settings:
@@ -2032,8 +1924,9 @@ class GradScaler:
         place = id(None) if id(None) in self.overflowed else id(optimizer)
         if self.enabled and place not in self.overflowed:
             gradients = self.unscale(gradients, optimizer)
-        if not self.overflowed.get(place, False):
-            update(optimizer, gradients)
+        if self.overflowed.get(place, False):
+            return
+        optimizer(gradients)
 
     def update(self, new_scale=None):
         if self.enabled:

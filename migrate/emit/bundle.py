@@ -35,11 +35,13 @@ def helper_module(
     package: bool = False,
     users: list[str] | None = None,
     modules: Collection[str] = (),
+    excluded: Collection[str] = (),
 ) -> str:
     """The text of ms_migrate_helpers.py for these names, what they need, and what was made from
     rows; over mint's layers where a table for mint is given. With `package` the pieces come from
     ms_migrate_runtime. With the texts of its `users` and the files around them, which are
-    importable as `modules`, it has only what they ask for.
+    importable as `modules`, it has only what they ask for; facts that the source of the program
+    excludes do not hold.
     """
     index = helper_index()
     made = {name: text for name, text in generated.items() if name not in index}
@@ -50,7 +52,9 @@ def helper_module(
     if users is None or package:
         definitions = index.closure([*wanted, *needed])
     else:
-        definitions = lean_pieces(index, [*wanted, *needed], made.values(), users, modules)
+        definitions = lean_pieces(
+            index, [*wanted, *needed], made.values(), users, modules, excluded
+        )
     taken: list[str] = []
     if package:
         definitions, taken = _shared_out(definitions, {*wanted, *needed})

@@ -13,10 +13,12 @@ from pathlib import Path
 from migrate.analyze.coverage import Coverage
 from migrate.emit.bundle import helper_module
 from migrate.emit.existing_helpers import existing_helpers, with_helpers
+from migrate.emit.lean.facts import MISSING
 from migrate.emit.used_helpers import INSTALLED, used_helpers
 from migrate.errors import RequestError
 from migrate.findings import Finding
 from migrate.flow.project_flags import formats_values
+from migrate.flow.reached_parameters import reaches_all_parameters
 from migrate.port.file import PortedFile
 from migrate.port.helper_location import helper_locations
 from migrate.port.layout import helper_place, other_files
@@ -135,6 +137,7 @@ def _add_helpers(
         package=options.package,
         users=[*texts, *earlier.users],
         modules=_importable(result.files),
+        excluded=[MISSING] if reaches_all_parameters(project) else (),
     )
     if before is None:
         result.helpers[module] = text

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from migrate.emit.bundle import helper_module
+from migrate.emit.lean.facts import MISSING
 from migrate.emit.lean.trim import Cut, trimmed
 from migrate.table.helper_pieces import helper_index
 
@@ -256,3 +257,24 @@ def test_a_function_calls_itself_without_the_arguments_that_are_gone() -> None:
 def test_a_class_that_is_only_asked_for_stays() -> None:
     text = module(["get_model_weights"], "helpers.get_model_weights('resnet18')")
     assert "class WeightsEnum" in text
+
+
+def test_programs_whose_weights_are_all_reached_look_for_none() -> None:
+    lines = [
+        "step = helpers.value_and_grad(f, None, optimizer.parameters)",
+        "optimizer = helpers.SGD(net.trainable_params(), lr=0.1)",
+    ]
+    names = ["value_and_grad", "SGD"]
+    assert "def unreached" in module(names, *lines) and "def apply_to_reached" in module(
+        names, *lines
+    )
+    users = [IMPORT + "\n".join(lines)]
+    text = helper_module(names, {}, users=users, modules=["ms_migrate_helpers"], excluded=[MISSING])
+    for gone in (
+        "unreached",
+        "apply_to_reached",
+        "has_no_gradient",
+        "skips_missing",
+        "def __call__",
+    ):
+        assert gone not in text

@@ -58,7 +58,8 @@ class MappedOptimizer(optim.Optimizer):
     parameters of a ResNet-50, and does not compile for five hundred.
     """
 
-    skips_missing = True
+    if uses("weights without gradients"):
+        skips_missing = True
 
     def __init__(self, params, defaults):
         super().__init__(with_unique_names(params), defaults)
@@ -127,21 +128,25 @@ class MappedOptimizer(optim.Optimizer):
             old = getattr(parameter, "grad", None)
             parameter.grad = None if set_to_none or old is None else ops.zeros_like(old)
 
-    def step(self, closure=None):
-        """A step with the gradients at the parameters, for code that knows no type of this."""
-        loss = None if closure is None else closure()
-        found = [getattr(parameter, "grad", None) for parameter in self.parameters]
-        self(mindspore.mutable(with_zeros(self.parameters, found)))
-        return loss
+    if uses("gradients at parameters"):
 
-    def __call__(self, gradients):
-        recorded = uses("record") or uses("start_recording")
-        if recorded:
-            from_tensors(self.parameters)
-        done = apply_to_reached(self, gradients, super().__call__)
-        if recorded:
-            to_tensors(self.parameters)
-        return done
+        def step(self, closure=None):
+            """A step with the gradients at the parameters, for code that knows no type of this."""
+            loss = None if closure is None else closure()
+            found = [getattr(parameter, "grad", None) for parameter in self.parameters]
+            self(mindspore.mutable(with_zeros(self.parameters, found)))
+            return loss
+
+    if uses("weights without gradients") or uses("record") or uses("start_recording"):
+
+        def __call__(self, gradients):
+            recorded = uses("record") or uses("start_recording")
+            if recorded:
+                from_tensors(self.parameters)
+            done = apply_to_reached(self, gradients, super().__call__)
+            if recorded:
+                to_tensors(self.parameters)
+            return done
 
     def construct(self, gradients):
         ops.assign_add(self.state_step, 1.0)

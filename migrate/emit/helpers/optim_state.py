@@ -50,7 +50,7 @@ def optimizer_state_dict(optimizer):
     if uses("largest moments") and not _takes_largest(optimizer):
         rows.pop("max_exp_avg_sq", None)
     step = getattr(optimizer, "state_step", None)
-    steps = vars(optimizer).get("_steps_taken")
+    steps = vars(optimizer).get("_steps_taken") if uses("weights without gradients") else None
     if steps is None and step is not None:
         steps = [float(step.asnumpy())] * len(optimizer.parameters)
     state = {}
@@ -140,8 +140,11 @@ def _count_on(optimizer, steps):
         return
     ops.assign(total, Tensor(max(steps), total.dtype))
     differ = any(step != steps[0] for step in steps)
-    counts = [int(step) for step in steps] if differ else None
-    object.__setattr__(optimizer, "_steps_taken", counts)
+    if uses("weights without gradients"):
+        counts = [int(step) for step in steps] if differ else None
+        object.__setattr__(optimizer, "_steps_taken", counts)
+    elif differ:
+        raise ValueError("parameters of the checkpoint took different numbers of steps")
 
 
 _TORCH_COUNTERS = {"wait": "num_bad_epochs"}  # of ReduceLROnPlateau

@@ -70,10 +70,11 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         mindspore.set_context(mode=mode)
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
-    def note(missing, inputs, gradients, around):
+    def note(step, inputs, gradients, around):
         """Which weights have no gradient: asked once for each graph, that is, for the inputs that
         it takes for constants.
         """
+        missing = vars(step).setdefault("missing", {})
         constants = tuple(v for v in inputs if isinstance(v, (bool, int, float, str, type(None))))
         if constants not in missing:
             frozen = [p for p in _parameters_of(around) if not p.requires_grad]
@@ -85,12 +86,13 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         around = {**_surroundings(fn), "fn": fn.__code__, "weights": tuple(weights or ())}
         if uses("autocast"):
             around["precision"] = str(precision)
-        for place, (known, step, missing) in enumerate(_steps):
+        for place, (known, step) in enumerate(_steps):
             if _same(known, around):
                 _steps.append(_steps.pop(place))
                 _built[fn.__code__] = 0
                 values, gradients = step(*inputs)
-                note(missing, inputs, gradients, around)
+                if uses("weights without gradients"):
+                    note(step, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
         reason = _python_alone(fn, around)
         if uses("classes of tuples"):
@@ -123,8 +125,9 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         if _are_zero(gradients):
             # The compiler loses them where, say, construct() gives self another tensor.
             return again("its first gradients are all zero")
-        _steps.append((around, step, {}))
-        note(_steps[-1][2], inputs, gradients, around)
+        if uses("weights without gradients"):
+            note(step, inputs, gradients, around)
+        _steps.append((around, step))
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
 
@@ -138,13 +141,13 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         return values[0] if has_aux else values
 
     def eager(*inputs):
-        if _differentiates(fn):  # the record of a step has no gradients of gradients
+        if not uses("weights without gradients") or _differentiates(fn):
             if not made:
                 made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
             recording = _pynative_executor.grad_flag()
             loss, gradients = made[0](*inputs)
             _pynative_executor.set_grad_flag(recording)
-        else:
+        else:  # the record of a step has no gradients of gradients
             loss, gradients = recorded_gradients(loss_alone, inputs, weights)
             gradients = with_zeros(weights, gradients)
         values = (loss, *kept) if has_aux else loss
@@ -239,13 +242,17 @@ def averaged(parameters, gradients):
     owners = [getattr(parameter, "averaging", None) for parameter in parameters]
     for one in averaging_of(parameters):
         places = [place for place, owner in enumerate(owners) if owner is one]
-        used = [not getattr(parameters[place], "has_no_gradient", False) for place in places]
-        flags = mindspore.Tensor(used, mindspore.float32)
-        *means, by_any = one.average([*(gradients[place] for place in places), flags])
-        for place, mean, any_used in zip(places, means, by_any.asnumpy(), strict=True):
+        found = [gradients[place] for place in places]
+        if uses("weights without gradients"):
+            used = [not getattr(parameters[place], "has_no_gradient", False) for place in places]
+            found.append(mindspore.Tensor(used, mindspore.float32))
+        means = one.average(found)
+        for place, mean in zip(places, means, strict=False):
             gradients[place] = mean
+        if uses("weights without gradients"):
             # What one process used is updated in all: they must stay equal.
-            parameters[place].has_no_gradient = not any_used
+            for place, any_used in zip(places, means[-1].asnumpy(), strict=True):
+                parameters[place].has_no_gradient = not any_used
     return gradients
 
 
@@ -305,6 +312,6 @@ def _differentiates(function):
 
 def update(optimizer, gradients):
     """optimizer(gradients), but parameters that are frozen or have no gradient stay as they are."""
-    if hasattr(optimizer, "skips_missing"):  # it does so itself, and counts the steps
-        return optimizer(gradients)
+    if not uses("weights without gradients") or hasattr(optimizer, "skips_missing"):
+        return optimizer(gradients)  # it does so itself, and counts the steps
     return apply_to_reached(optimizer, gradients, optimizer)

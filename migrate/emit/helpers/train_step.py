@@ -218,8 +218,12 @@ class GradScaler:
         place = id(None) if id(None) in self.overflowed else id(optimizer)
         if self.enabled and place not in self.overflowed:
             gradients = self.unscale(gradients, optimizer)
-        if not self.overflowed.get(place, False):
+        if self.overflowed.get(place, False):
+            return
+        if uses("weights without gradients"):
             update(optimizer, gradients)
+        else:
+            optimizer(gradients)
 
     def update(self, new_scale=None):
         if self.enabled:

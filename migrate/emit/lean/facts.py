@@ -66,6 +66,12 @@ _LIBRARIES = ("mindspore", "ops", "np", "numpy")
 _OPTIMIZERS = frozenset(
     "SGD Adam AdamW RMSprop RMSProp Adagrad Adadelta Adamax ASGD Rprop NAdam RAdam Momentum".split()  # noqa: SIM905
 )
+_AT_PARAMETERS = frozenset(
+    """
+    grad backward zero_grad unscale_ clip_grad_norm_ clip_grad_value_ record start_recording
+    ParameterGradients Optimizer LBFGS closure
+    """.split()  # noqa: SIM905
+)
 _OPENED = frozenset({"BytesIO", "fdopen", "TemporaryFile", "NamedTemporaryFile", "buffer"})
 
 
@@ -79,12 +85,23 @@ class Program(NamedTuple):
         return {*self.said.words, *self.said.keywords, *self.said.defined}
 
 
-def facts(said: Callers, wanted: Collection[str], modules: Collection[str]) -> set[str]:
-    """The texts that hold; `modules` are those that the files can be imported as."""
+MISSING = "weights without gradients"  # a question to the source: flow/reached_parameters
+
+
+def facts(
+    said: Callers,
+    wanted: Collection[str],
+    modules: Collection[str],
+    excluded: Collection[str] = (),
+) -> set[str]:
+    """The texts that hold; `modules` are those that the files can be imported as. What the source
+    of the program excludes does not.
+    """
+    asked_of_source = {MISSING} - set(excluded)
     if said.imports - _WITHOUT_NETWORKS - set(modules):
-        return {*_FACTS, "modules that are not seen"}
+        return {*_FACTS, "modules that are not seen", *asked_of_source}
     program = Program(said, wanted)
-    return {text for text, holds in _FACTS.items() if holds(program)}
+    return {text for text, holds in _FACTS.items() if holds(program)} | asked_of_source
 
 
 def _settings_change(program: Program) -> bool:
@@ -299,6 +316,12 @@ def _averaging_is_switched(program: Program) -> bool:
     return not named.isdisjoint(("no_sync", "require_backward_grad_sync"))
 
 
+def _gradients_at_parameters(program: Program) -> bool:
+    """`p.grad`, `loss.backward()` of a recorded pass, and what clips where gradients lie."""
+    named = {*program.words(), *program.said.stored, *program.wanted}
+    return not named.isdisjoint(_AT_PARAMETERS)
+
+
 def last_name(node: ast.expr) -> str:
     """`Parameter` of `mindspore.Parameter`"""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -326,6 +349,7 @@ _FACTS: dict[str, Callable[[Program], bool]] = {
     "largest moments": _largest_moments,
     "optimizers of MindSpore's": _optimizers_of_mindspore,
     "optimizers of the program's own": _own_optimizers,
+    "gradients at parameters": _gradients_at_parameters,
     "averaging that is switched off": _averaging_is_switched,
     "modules that are not seen": lambda program: False,
 }

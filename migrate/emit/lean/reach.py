@@ -49,9 +49,11 @@ def lean_pieces(
     made: Iterable[str],
     texts: Iterable[str],
     modules: Collection[str] = (),
+    excluded: Collection[str] = (),
 ) -> list[Definition]:
     """The wanted definitions and what they need, for these ported texts and generated pieces. The
-    texts are all of a program if they import none but known `modules`.
+    texts are all of a program if they import none but known `modules`; facts that its source
+    excludes do not hold.
     """
     outside = in_ported(texts)
     if outside is None:
@@ -59,7 +61,7 @@ def lean_pieces(
     for text in made:
         outside.add(in_piece(ast.parse(text)))
     outside.values |= set(wanted) - set(outside.calls) - outside.asked
-    known = facts(outside, wanted, modules)
+    known = facts(outside, wanted, modules, excluded)
     pieces = {one.name: one for one in index.closure(wanted)}
     for _ in range(_ROUNDS):
         new = _Round(pieces, wanted, outside, known).run()
@@ -285,6 +287,12 @@ class _Round:
         kept = {name for base in bases - cells for name in _CALLED_BY_BASE[base]}
         found: set[str] = set()
         for method in node.body:
+            if isinstance(method, ast.Assign) and isinstance(method.targets[0], ast.Name):
+                name = method.targets[0].id
+                if isinstance(method.value, ast.Constant) and not (
+                    self._callers.words[name] or self._callers.stored[name] > 1
+                ):
+                    found.add(name)
             if isinstance(method, ast.FunctionDef) and not method.name.startswith("__"):
                 own = in_piece(method).words[method.name]
                 called = method.name in kept or (cells and _may_be_called_by_cell(method.name))

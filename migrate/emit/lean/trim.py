@@ -18,11 +18,10 @@ from migrate.emit.lean.shapes import (
     only_statement,
     only_target,
 )
+from migrate.emit.lean.signature import signed
 from migrate.syntax.access import is_read
 from migrate.syntax.collapse_lines import on_one_line
 from migrate.syntax.walk import transform_lazily
-
-_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Cut:
     """What is known of a piece."""
 
     parameters: Mapping[str, object] = field(default_factory=dict)  # never given: their defaults
-    methods: Collection[str] = ()  # that nobody names
+    methods: Collection[str] = ()  # and attributes of the class, that nobody names
     attributes: Mapping[str, object] = field(default_factory=dict)  # of the receiver, constant
     unread: Collection[str] = ()  # attributes that nobody else reads
     gone: Collection[str] = ()  # classes without instances
@@ -88,7 +87,7 @@ def _function(
         if shown != before:
             tree = _parsed(shown)
         constant = _constant_locals(tree)
-    return _signed(function, set(parameters)) if _yields(tree) == yields else whole
+    return signed(function, set(parameters)) if _yields(tree) == yields else whole
 
 
 def _yields(function: ast.FunctionDef) -> bool:
@@ -107,7 +106,9 @@ def _parsed(code: str) -> ast.FunctionDef:
 
 def _class(node: cst.ClassDef, cut: Cut, defaults: Defaults) -> cst.ClassDef:
     body: list[cst.BaseStatement] = []
-    for part in node.body.body:
+    for part in _class_body(node, cut):
+        if _class_attribute(part) in cut.methods:
+            continue
         if isinstance(part, cst.FunctionDef):
             if part.name.value in cut.methods:
                 continue
@@ -115,10 +116,29 @@ def _class(node: cst.ClassDef, cut: Cut, defaults: Defaults) -> cst.ClassDef:
             part = _function(part, cut, cut.parameters if made else {}, defaults)
             if made:
                 part = part.with_changes(body=_without_unread(part.body, cut))
-        body.append(part)  # type: ignore[arg-type]
+        body.append(part)
     if not body:
         body = [cst.SimpleStatementLine([cst.Pass()])]
     return node.with_changes(body=node.body.with_changes(body=body))
+
+
+def _class_body(node: cst.ClassDef, cut: Cut) -> list[cst.BaseStatement]:
+    """The statements of a class, with those that stand under `if uses(...):` if that holds."""
+    body = [one for one in node.body.body if isinstance(one, cst.BaseStatement)]
+    if not any(isinstance(one, cst.If) for one in body):
+        return body
+    folder = Folder(cut.flags, {}, cut.gone, cut.there)
+    return decided([_tested(one, folder) if isinstance(one, cst.If) else one for one in body])
+
+
+def _tested(node: cst.If, folder: Folder) -> cst.If:
+    return node.with_changes(test=transform_lazily(node.test, folder))
+
+
+def _class_attribute(line: cst.CSTNode) -> str:
+    """`a` of the line `a = ...`"""
+    target = only_target(line)
+    return target.value if isinstance(target, cst.Name) else ""
 
 
 def _without_unread(body: cst.BaseSuite, cut: Cut) -> cst.BaseSuite:
@@ -136,85 +156,6 @@ def _own_attribute_set(line: cst.CSTNode) -> str:
     if isinstance(target, cst.Attribute) and is_own_attribute(target):
         return target.attr.value
     return ""
-
-
-def _signed(function: cst.FunctionDef, without: set[str]) -> cst.FunctionDef:
-    """The function without some parameters, on one line where it fits."""
-    if not without:
-        return function
-    given = function.params
-    kept = [one for one in given.params if one.name.value not in without]
-    named = [one for one in given.kwonly_params if one.name.value not in without]
-    star = given.star_arg
-    if not named and isinstance(star, cst.ParamStar):
-        star = cst.MaybeSentinel.DEFAULT
-    plain = cst.Parameters(
-        params=[_alone(one) for one in kept],
-        star_arg=_alone(star) if isinstance(star, cst.Param) else star,
-        kwonly_params=[_alone(one) for one in named],
-        star_kwarg=_alone(given.star_kwarg) if given.star_kwarg else None,
-    )
-    if isinstance(plain.star_arg, cst.ParamStar):
-        plain = plain.with_changes(star_arg=cst.ParamStar())
-    one_line = function.with_changes(
-        params=plain, whitespace_before_params=cst.SimpleWhitespace("")
-    )
-    head = one_line.with_changes(
-        body=cst.SimpleStatementSuite([cst.Pass()]), decorators=[], leading_lines=[]
-    )
-    if len(cst.Module([head]).code) <= _WIDTH - 4:
-        return one_line
-    indent = 8 if kept and kept[0].name.value == "self" else 4
-    params = _closed(plain, indent) if _fits(plain, indent) else _stacked(plain, indent)
-    return function.with_changes(params=params, whitespace_before_params=_break(indent))
-
-
-def _alone(parameter: cst.Param) -> cst.Param:
-    """Without what stands between it and the next one, or the bracket."""
-    return parameter.with_changes(
-        comma=cst.MaybeSentinel.DEFAULT, whitespace_after_param=cst.SimpleWhitespace("")
-    )
-
-
-def _fits(params: cst.Parameters, indent: int) -> bool:
-    """On one line between the brackets."""
-    return len(cst.Module([]).code_for_node(params)) <= _WIDTH - indent
-
-
-def _closed(params: cst.Parameters, indent: int) -> cst.Parameters:
-    """All on one line, and the bracket on the next."""
-    broken = {"whitespace_after_param": _break(indent - 4)}
-    if params.star_kwarg is not None:
-        return params.with_changes(star_kwarg=params.star_kwarg.with_changes(**broken))
-    for part in ("kwonly_params", "params"):
-        listed = getattr(params, part)
-        if listed:
-            last = listed[-1].with_changes(**broken)
-            return params.with_changes(**{part: [*listed[:-1], last]})
-    return params
-
-
-def _stacked(params: cst.Parameters, indent: int) -> cst.Parameters:
-    """One parameter a line."""
-    last = params.star_kwarg or (*params.params, *params.kwonly_params)[-1]
-
-    class Breaks(cst.CSTTransformer):
-        def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:
-            spaces = indent - 4 if original_node is last else indent
-            return updated_node.with_changes(comma=cst.Comma(whitespace_after=_break(spaces)))
-
-        def leave_ParamStar(
-            self, original_node: cst.ParamStar, updated_node: cst.ParamStar
-        ) -> cst.ParamStar:
-            return cst.ParamStar(cst.Comma(whitespace_after=_break(indent)))
-
-    new = params.visit(Breaks())
-    assert isinstance(new, cst.Parameters)
-    return new
-
-
-def _break(spaces: int) -> cst.ParenthesizedWhitespace:
-    return cst.ParenthesizedWhitespace(last_line=cst.SimpleWhitespace(" " * spaces), indent=False)
 
 
 class _Calls(cst.CSTTransformer):
