@@ -79,19 +79,8 @@ def _is_plain(name: str, method: ast.FunctionDef, methods: Mapping[str, ast.Func
     """A number or a text: by its annotation or default, because something is computed with it, or
     because a layer takes it that takes no other layers.
     """
-    if _is_declared_plain(name, method.args):
+    if _is_declared_plain(name, method.args) or _is_computed_with(name, method):
         return True
-    for node in all_nodes(method):
-        if isinstance(node, ast.BinOp | ast.Compare):
-            sides = [node.left, *(node.comparators if isinstance(node, ast.Compare) else ())]
-            sides += [node.right] if isinstance(node, ast.BinOp) else []
-            none = any(isinstance(s, ast.Constant) and s.value is None for s in sides)
-            if not none and any(isinstance(s, ast.Name) and s.id == name for s in sides):
-                return True
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            takes = node.func.attr.startswith(_TAKE_NUMBERS)
-            if takes and any(isinstance(a, ast.Name) and a.id == name for a in node.args):
-                return True
     values = [
         node.value
         for node in all_nodes(method)
@@ -100,6 +89,25 @@ def _is_plain(name: str, method: ast.FunctionDef, methods: Mapping[str, ast.Func
     ]
     known = name not in {one.arg for one in all_nodes(method.args) if isinstance(one, ast.arg)}
     return known and bool(values) and not any(_may_hold(v, method, methods) for v in values)
+
+
+def _is_computed_with(name: str, method: ast.FunctionDef) -> bool:
+    """`2 * width`, `width > 8`, `nn.Linear(4, width)`"""
+
+    def named(values: Iterable[ast.expr]) -> bool:
+        return any(isinstance(one, ast.Name) and one.id == name for one in values)
+
+    for node in all_nodes(method):
+        if isinstance(node, ast.BinOp) and named([node.left, node.right]):
+            return True
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if named(sides) and not any(getattr(one, "value", 0) is None for one in sides):
+                return True
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr.startswith(_TAKE_NUMBERS) and named(node.args):
+                return True
+    return False
 
 
 def _is_declared_plain(name: str, given: ast.arguments) -> bool:
