@@ -97,17 +97,16 @@ def _is_computed_with(name: str, method: ast.FunctionDef) -> bool:
     def named(values: Iterable[ast.expr]) -> bool:
         return any(isinstance(one, ast.Name) and one.id == name for one in values)
 
+    numbers = False
     for node in all_nodes(method):
-        if isinstance(node, ast.BinOp) and named([node.left, node.right]):
-            return True
-        if isinstance(node, ast.Compare):
+        if isinstance(node, ast.BinOp):
+            numbers |= named([node.left, node.right])
+        elif isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
-            if named(sides) and not any(getattr(one, "value", 0) is None for one in sides):
-                return True
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr.startswith(_TAKE_NUMBERS) and named(node.args):
-                return True
-    return False
+            numbers |= named(sides) and all(getattr(s, "value", 0) is not None for s in sides)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "").startswith(_TAKE_NUMBERS):
+            numbers |= named(node.args)
+    return numbers
 
 
 def _is_declared_plain(name: str, given: ast.arguments) -> bool:
