@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Literal
 from migrate.flow.answer import Answer, Verdict, no, unknown, yes
 from migrate.flow.events import Definition, definitions_of
 from migrate.flow.memory import NOTHING, Memory, Ref, Refs, Relation, worst
+from migrate.flow.overwrites import is_read_before_overwrite
+from migrate.flow.parts import are_apart
 from migrate.flow.values import Evaluator
 from migrate.resolve.values import UNKNOWN, is_tensor
 
@@ -90,7 +92,9 @@ class Aliases:
     def _transfer(self, point: Point, state: State) -> State:
         if not point.definitions and not _may_store(point.statement):
             return state
-        state = self._aged(point, state)
+        state = dict(state)
+        if point.index > 1:
+            self._evaluator.age(state, point)
         new = dict(state)
         self._evaluator.state = state
         if point.index > 1:
@@ -98,18 +102,6 @@ class Aliases:
         for definition in point.definitions:
             new[definition.name] = self._value_of(definition, state)
         return new
-
-    def _aged(self, point: Point, state: State) -> State:
-        """A statement that runs again makes new tensors: names hold those of earlier rounds."""
-        made = self._evaluator.made_in(point.statement) if point.index > 1 else set()
-        if not made:
-            return state
-        return {
-            name: frozenset(
-                Ref(ref.memory.older, ref.relation) if ref.memory in made else ref for ref in refs
-            )
-            for name, refs in state.items()
-        }
 
     def _value_of(self, definition: Definition, state: State) -> Refs:
         statement = definition.statement
@@ -153,7 +145,7 @@ class Aliases:
         statement = self._flow.cfg.statement_of(place)
         if statement is None:
             return []
-        written = self.refs(self._written(place))
+        written = self._written_part(place)
         if not written:
             return []
         points = self._flow.cfg.points_of(statement)
@@ -167,7 +159,7 @@ class Aliases:
             if name not in live or name in bound or (name == root and not held):
                 continue
             relation = _shared(written, refs)
-            if relation is not None:
+            if relation is not None and is_read_before_overwrite(self._flow, statement, name):
                 found["name", name] = Observer("name", name, relation)
             inside = self._inside(written, refs, statement)
             if inside is not None and not (held and name == root):
@@ -175,6 +167,19 @@ class Aliases:
         for observer in self._outside(written, place):
             found.setdefault((observer.kind, observer.name), observer)
         return list(found.values())
+
+    def _written_part(self, place: ast.expr) -> Refs:
+        """The memory that a write to the place changes: of `x[:, :n]`, a part of x's."""
+        refs = self.refs(self._written(place))
+        indexes = []
+        while isinstance(place, ast.Subscript) and is_tensor(self._flow.symbols.type(place.value)):
+            indexes.append(place)
+            place = place.value
+        for node in reversed(indexes):
+            if self._evaluator.is_copying_index(node.slice) is not False:
+                break
+            refs = self._evaluator.indexed(refs, node)
+        return refs
 
     def _written(self, place: ast.expr) -> ast.expr:
         """`x` of `x[0]` and `x.data`: whose memory a write to the place changes."""
@@ -306,7 +311,7 @@ def _shared(left: Refs, right: Refs, *, foreign: bool = False) -> Relation | Non
         for other in right:
             if "foreign" in (mine.relation, other.relation) and not foreign:
                 continue
-            if mine.memory is other.memory:
+            if mine.memory is other.memory and not are_apart(mine.parts, other.parts):
                 relation = worst(mine.relation, other.relation)
                 best = relation if best is None or worst(best, relation) == best else best
     return best

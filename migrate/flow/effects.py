@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from migrate.flow.answer import Verdict, unknown, yes
@@ -33,6 +34,7 @@ class Summary:
     returns: dict[str, Returns] = field(default_factory=dict)
     returns_new: bool = False  # some return gives a value of its own
     returns_held: Relation | None = None  # of what an attribute or a global holds
+    returns_apart: bool = False  # a tuple of values that share no memory among themselves
     self_writes: set[str] = field(default_factory=set)  # attributes of self that are changed
     stores: set[str] = field(default_factory=set)  # parameters that outlive the call
 
@@ -60,6 +62,7 @@ class CallEffects:
     returns: list[tuple[ast.expr, Returns]] = field(default_factory=list)
     returns_new: bool = True
     returns_held: Relation | None = None
+    returns_apart: bool = False
     filled: list[ast.expr] = field(default_factory=list)  # containers that get or lose items
 
 
@@ -101,7 +104,7 @@ class Effects:
             if layer.returns != "new":
                 returns.append((first, layer.returns))
             return CallEffects(mutated, returns, layer.returns in ("new", "maybe"))
-        found = CallEffects(returns_new=False)
+        found = CallEffects(returns_new=False, returns_apart=True)
         for target in targets:
             self._add(found, call, target, sure=len(targets) == 1)
         return found
@@ -120,6 +123,7 @@ class Effects:
                 found.returns.append((given[name], relation if sure else "maybe"))
         found.returns_new |= summary.returns_new or not summary.returns
         found.returns_held = found.returns_held or summary.returns_held
+        found.returns_apart &= summary.returns_apart
 
     # Functions ----------------------------------------------------------------------------------
 
@@ -151,6 +155,8 @@ class Effects:
         return found
 
     def _returned(self, inner: FunctionFlow, found: Summary) -> None:
+        results = [value for point in inner.cfg.points[2:] for value in _results(point.statement)]
+        found.returns_apart = bool(results) and all(_are_apart(inner, value) for value in results)
         for point in inner.cfg.points[2:]:
             for value in _results(point.statement):
                 refs = inner.aliases.refs(value)
@@ -201,6 +207,17 @@ def _results(statement: ast.AST) -> list[ast.expr]:
     value = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
     given = value.value if isinstance(value, (ast.Yield, ast.YieldFrom)) else None
     return [given] if given is not None else []
+
+
+def _are_apart(inner: FunctionFlow, value: ast.expr) -> bool:
+    """`x + 1, x * 2`: no two of the values share memory, and none is a container."""
+    if not isinstance(value, ast.Tuple) or any(isinstance(v, ast.Starred) for v in value.elts):
+        return False
+    refs = [inner.aliases.refs(part) for part in value.elts]
+    if any(ref.memory.source == "container" for part in refs for ref in part):
+        return False
+    pairs = combinations(value.elts, 2)
+    return all(inner.aliases.may_alias(left, right).no for left, right in pairs)
 
 
 def _parameters(refs: Refs) -> dict[str, Returns]:

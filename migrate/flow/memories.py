@@ -113,5 +113,5 @@ class Memories:
 
     def _held(self, node: ast.AST, contents: Refs) -> Refs:
         memory = self._memory(node, "container")
-        memory.contents |= contents
+        memory.contents |= {ref.whole() for ref in contents}
         return frozenset({Ref(memory)})

@@ -15,6 +15,14 @@ VIEWS = frozenset(
 ) - {"slice_scatter_view"}
 # A view where the layout allows it, else a copy.
 MAYBE_VIEWS = frozenset({"flatten", "reshape", "reshape_as", "rearrange", "broadcast_tensors"})
+# Several views that share no element.
+DIVIDING = frozenset(
+    {"chunk", "dsplit", "hsplit", "split", "split_with_sizes", "tensor_split", "unbind", "vsplit"}
+)
+# Views whose elements share memory among themselves.
+OVERLAPPING = frozenset(
+    {"as_strided", "broadcast_tensors", "broadcast_to", "expand", "expand_as", "unfold"}
+)
 # The tensor itself where nothing has to be done, else a copy.
 MAYBE_SAME = frozenset(
     """
@@ -49,6 +57,11 @@ MAYBE_SAME_LAYERS = frozenset(
         "torch.nn.AlphaDropout",
         "torch.nn.FeatureAlphaDropout",
     }
+)
+# Layers that give several new tensors.
+TUPLE_LAYERS = frozenset(
+    {"torch.nn.GRU", "torch.nn.LSTM", "torch.nn.LSTMCell", "torch.nn.MultiheadAttention"}
+    | {"torch.nn.RNN"}
 )
 VIEW_LAYERS = frozenset({"torch.nn.Flatten", "torch.nn.Unflatten"})
 # In-place changes that leave their own result as it is: relu(relu(x)) is relu(x).

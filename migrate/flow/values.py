@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrate.flow.events import Definition, bound_in, heads
-from migrate.flow.memories import Memories
+from migrate.flow.layouts import Layouts, called
 from migrate.flow.memory import NOTHING, Memory, Ref, Refs, Relation, through, union
+from migrate.flow.memory import UNKNOWN as UNKNOWN_LAYOUT
 from migrate.flow.tables import (
     HOLDING,
-    MAYBE_SAME,
-    MAYBE_VIEWS,
     NUMBERS,
-    NUMPY,
     PLAIN_ATTRIBUTES,
     REGROUPING,
-    SAME,
     SHARED_ATTRIBUTES,
     STORING,
-    VIEWS,
-    is_in_place,
 )
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import (
     UNKNOWN,
     External,
     Instance,
-    Known,
-    ListOf,
     ProjectClass,
     ProjectFunction,
-    TupleOf,
-    Value,
     is_tensor,
     options_of,
 )
@@ -41,12 +33,10 @@ from migrate.syntax.ast_index import all_nodes
 if TYPE_CHECKING:
     from migrate.flow.function import FunctionFlow
 
-_PLAIN = frozenset({"builtins.int", "builtins.float", "builtins.number", "builtins.str"})
-_PLAIN |= {"builtins.bool", "torch.dtype", "torch.device"}
 _DEEPEST = 30
 
 
-class Evaluator(Memories):
+class Evaluator(Layouts):
     """Evaluates expressions in `state`, the memory of each name at a point."""
 
     def __init__(self, flow: FunctionFlow) -> None:
@@ -58,7 +48,7 @@ class Evaluator(Memories):
     # Expressions --------------------------------------------------------------------------------
 
     def value(self, node: ast.expr) -> Refs:
-        if self._is_plain(node):
+        if self.is_plain(node):
             return NOTHING
         self._depth += 1
         try:
@@ -68,11 +58,6 @@ class Evaluator(Memories):
             return method(node) if method is not None else self.fresh(node)
         finally:
             self._depth -= 1
-
-    def _is_plain(self, node: ast.expr) -> bool:
-        """A number, a text, a shape: nothing that could be changed in place."""
-        kind = self._flow.symbols.type(node)
-        return kind is not UNKNOWN and all(map(_is_plain_value, options_of(kind)))
 
     def _constant(self, node: ast.Constant) -> Refs:
         return NOTHING
@@ -88,13 +73,14 @@ class Evaluator(Memories):
     def _attribute(self, node: ast.Attribute) -> Refs:
         if node.attr in SHARED_ATTRIBUTES:
             relation: Relation = "same" if node.attr == "data" else "view"
-            return through(self.value(node.value), relation)
+            return through(self.value(node.value), relation, node)
         if node.attr in PLAIN_ATTRIBUTES:
             return NOTHING
         getter = self._getter(node)
         if getter is not None:
             held = self._flow.effects.summary(getter).returns_held
-            return frozenset({Ref(self.held_by_callee(node, node), held)} if held else ())
+            memory = self.held_by_callee(node, node)
+            return frozenset({Ref(memory, held, UNKNOWN_LAYOUT)} if held else ())
         owner = self.value(node.value)
         found: set[Ref] = {
             held
@@ -102,10 +88,13 @@ class Evaluator(Memories):
             if ref.memory.source == "container"
             for held in ref.memory.contents
         }
-        for memory in self.field(owner, ast.unparse(node), node.attr):
-            found |= memory.contents or {Ref(memory)}
+        path = ast.unparse(node)
+        layout = None if path in self.fixed_attributes else UNKNOWN_LAYOUT
+        for memory in self.field(owner, path, node.attr):
+            itself = Ref(memory, layout=layout)
+            found |= memory.contents or {itself}
             if memory.outside:
-                found.add(Ref(memory))
+                found.add(itself)
         return frozenset(found)
 
     def _getter(self, node: ast.Attribute) -> ProjectFunction | None:
@@ -120,34 +109,16 @@ class Evaluator(Memories):
 
     def _subscript(self, node: ast.Subscript) -> Refs:
         held = self.value(node.value)
-        copied = self._is_copying_index(node.slice)
+        copied = self.is_copying_index(node.slice)
         containers = any(ref.memory.source == "container" for ref in held)
         if containers or not is_tensor(self._flow.symbols.type(node.value)):
             if isinstance(node.slice, ast.Slice):
-                return held
-            return self.elements(held, node.value, ast.unparse(node.slice))
+                return frozenset(replace(ref, layout=UNKNOWN_LAYOUT) for ref in held)
+            return self.listed_item(held, node)
         if copied:
             return self.fresh(node)
-        views = through(held, "view")
+        views = self.indexed(held, node)
         return through(views, "maybe") | self.fresh(node) if copied is None else views
-
-    def _is_copying_index(self, index: ast.expr) -> bool | None:
-        """An index of tensors, lists or masks copies; None where its type is not known."""
-        if isinstance(index, ast.Tuple):
-            answers = [self._is_copying_index(part) for part in index.elts]
-            return True if True in answers else None if None in answers else False
-        if isinstance(index, (ast.Slice, ast.Constant)):
-            return isinstance(index, ast.Constant) and isinstance(index.value, bool)
-        if isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant):
-            return False
-        if isinstance(index, (ast.List, ast.Compare, ast.ListComp)):
-            return True
-        kind = self._flow.symbols.type(index)
-        if is_tensor(kind) or isinstance(kind, (ListOf, TupleOf)):
-            return True
-        if kind is not UNKNOWN and all(map(_is_plain_value, options_of(kind))):
-            return False
-        return False if isinstance(index, (ast.BinOp, ast.JoinedStr)) else None
 
     def _ifexp(self, node: ast.IfExp) -> Refs:
         return self.value(node.body) | self.value(node.orelse)
@@ -197,7 +168,7 @@ class Evaluator(Memories):
     def _call(self, node: ast.Call) -> Refs:
         function = node.func
         api = self._flow.symbols.api(function)
-        name = api.rpartition(".")[2] if api else _called(function)
+        name = api.rpartition(".")[2] if api else called(function)
         if self._flow.symbols.targets(node):
             return self._of_program(node)
         if isinstance(function, ast.Name) and not api:
@@ -209,12 +180,12 @@ class Evaluator(Memories):
             return self._constructed(node)
         layer = self._flow.effects.layer_of(function)
         if layer is not None and node.args:
-            return self._through(node, self.value(node.args[0]), layer.returns)
+            return self.after_call(node, self.value(node.args[0]), layer.returns)
         subject = self._subject(node, api)
         if subject is not None:
-            relation = self._relation(name, node)
+            relation = self.relation_of(name, node)
             if relation is not None:
-                return self._through(node, self.value(subject), relation)
+                return self.after_call(node, self.value(subject), relation)
             if name in HOLDING and isinstance(function, ast.Attribute):
                 held = self.elements(self.value(function.value), function.value)
                 return self._held(node, held) | held
@@ -234,42 +205,6 @@ class Evaluator(Memories):
     def _constructed(self, node: ast.Call) -> Refs:
         """An object of a class of the program may hold what its constructor is given."""
         return self._held(node, union(map(self.value, _arguments(node))))
-
-    def _through(self, node: ast.Call, refs: Refs, relation: str) -> Refs:
-        if relation == "same":
-            return refs
-        if relation == "view":
-            return through(refs, "view")
-        if relation == "maybe":
-            return through(refs, "maybe") | self.fresh(node)
-        return self.fresh(node)
-
-    def _relation(self, name: str, node: ast.Call) -> Relation | None:
-        if is_in_place(name) or any(
-            k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True
-            for k in node.keywords
-        ):
-            return "same"
-        if name in SAME:
-            return "same"
-        if name in VIEWS or name in NUMPY:
-            return "view"
-        if name in MAYBE_VIEWS:
-            return "view"
-        if name == "to" and self._is_device(node):
-            return "same"
-        return "maybe" if name in MAYBE_SAME else None
-
-    def _is_device(self, node: ast.Call) -> bool:
-        """`x.to("cuda")`, `x.to(device)`: a move, and no cast."""
-        if len(node.args) != 1 or node.keywords:
-            return False
-        kinds = options_of(self._flow.symbols.type(node.args[0]))
-        return all(
-            (isinstance(k, Known) and isinstance(k.value, str))
-            or (isinstance(k, Instance) and k.cls in ("torch.device", "builtins.str"))
-            for k in kinds
-        ) or "device" in ast.unparse(node.args[0])
 
     def _subject(self, node: ast.Call, api: str) -> ast.expr | None:
         """The tensor that a call is about: its receiver, or its first argument."""
@@ -299,17 +234,19 @@ class Evaluator(Memories):
         effects = self._flow.effects.of_call(node)
         found = set(self.fresh(node))
         for argument, relation in effects.returns:
-            found |= self._through(node, self.value(argument), relation)
+            given = self.after_call(node, self.value(argument), relation)
+            found |= {_of_elsewhere(ref) if ref.layout is node else ref for ref in given}
         if effects.returns and not effects.returns_new:
             found -= self.fresh(node)
         if effects.returns_held is not None:
-            found.add(Ref(self.held_by_callee(node, node.func), effects.returns_held))
+            memory = self.held_by_callee(node, node.func)
+            found.add(Ref(memory, effects.returns_held, UNKNOWN_LAYOUT))
         return frozenset(found)
 
     # Stores -------------------------------------------------------------------------------------
 
     def unpacked(self, value: ast.expr, definition: Definition) -> Refs:
-        return self.elements(self.value(value), value)
+        return self.unpacked_items(self.value(value), value, definition)
 
     def iterated(self, iterable: ast.expr, definition: Definition) -> Refs:
         held = self.elements(self.value(iterable), iterable)
@@ -328,7 +265,7 @@ class Evaluator(Memories):
             if isinstance(head, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
             for node in all_nodes(head):
-                if isinstance(node, ast.Call) and _called(node.func) in STORING:
+                if isinstance(node, ast.Call) and called(node.func) in STORING:
                     self._put(node)
 
     def _store(self, target: ast.expr, value: ast.expr) -> None:
@@ -368,18 +305,9 @@ def _contents(refs: Refs) -> Refs:
     return frozenset(found)
 
 
-def _is_plain_value(value: Value) -> bool:
-    if isinstance(value, Known):
-        return True
-    if isinstance(value, ListOf):
-        return value.kind == "Size"
-    return isinstance(value, Instance) and isinstance(value.cls, str) and value.cls in _PLAIN
-
-
-def _called(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
+def _of_elsewhere(ref: Ref) -> Ref:
+    """A view that a function of the program lays out, in whatever way."""
+    return replace(ref, layout=UNKNOWN_LAYOUT, overlaps=True)
 
 
 def _arguments(node: ast.Call) -> list[ast.expr]:

@@ -38,7 +38,7 @@ def seen(program, body: str, place: str = "x", parameters: str = "z, c") -> list
         ("y = torch.zeros(3)\nx = y[0]\nx.add_(1)  # here\nreturn y", ["name y view"]),
         ("y = torch.zeros(3)\nx = y[y > 0]\nx.add_(1)  # here\nreturn y", []),
         ("y = torch.zeros(3)\nx, b = y.chunk(2)\nx.add_(1)  # here\nreturn y", ["name y view"]),
-        ("y = torch.zeros(3)\nx, b = y.chunk(2)\nx.add_(1)  # here\nreturn b", ["name b view"]),
+        ("y = torch.zeros(3)\nx, b = y.chunk(2)\nx.add_(1)  # here\nreturn b", []),
         ("y = torch.zeros(3)\nfor x in y:\n    x.fill_(2)  # here\nreturn y", ["name y view"]),
         (
             "y = torch.zeros(3)\nw = torch.ones(3)\nx = y if c else w\nx.add_(1)  # here\nreturn y",
