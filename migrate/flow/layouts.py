@@ -144,7 +144,7 @@ class Layouts(Memories):
         value is a tensor, is divided by torch, or comes from a function that makes all of them.
         """
         items = self.elements(refs, value)
-        path = _path(definition)
+        path = path_of(definition)
         if path is None or any(ref.memory.source == "container" for ref in refs):
             return items
         divided = {ref.memory: ref.layout for ref in refs if self._is_divided(ref, value)}
@@ -211,7 +211,7 @@ def _older(ref: Ref, made: set[Memory]) -> Ref:
     return replace(ref, memory=ref.memory.older) if ref.memory in made else ref
 
 
-def _path(definition: Definition) -> tuple[int, ...] | None:
+def path_of(definition: Definition) -> tuple[int, ...] | None:
     """Where the name stands among the targets; None behind a star."""
     statement = definition.statement
     targets = statement.targets if isinstance(statement, ast.Assign) else []

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrate.flow.events import Definition, bound_in, heads
-from migrate.flow.layouts import Layouts, called
+from migrate.flow.layouts import Layouts, called, path_of
+from migrate.flow.mapped import Mapped, one_by_one
 from migrate.flow.memory import NOTHING, Memory, Ref, Refs, Relation, through, union
 from migrate.flow.memory import UNKNOWN as UNKNOWN_LAYOUT
+from migrate.flow.parts import item
 from migrate.flow.tables import (
     HOLDING,
     NUMBERS,
@@ -246,7 +248,29 @@ class Evaluator(Layouts):
     # Stores -------------------------------------------------------------------------------------
 
     def unpacked(self, value: ast.expr, definition: Definition) -> Refs:
+        mapped = one_by_one(value)
+        path = path_of(definition)
+        if mapped is not None and path is not None and len(path) == 1:
+            return self._mapped_item(value, mapped, path[0], definition)
         return self.unpacked_items(self.value(value), value, definition)
+
+    def _mapped_item(
+        self, value: ast.expr, mapped: Mapped, index: int, definition: Definition
+    ) -> Refs:
+        """Item 0 of `q, k = map(lambda t: t.view(-1), (q, k))` is a view of q alone."""
+        source = mapped.source
+        shown = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
+        if index < len(shown) and not any(isinstance(part, ast.Starred) for part in shown):
+            given = self.value(shown[index])
+        else:
+            given = self.unpacked_items(self.value(source), source, definition)
+        outer, self.state = self.state, {**self.state, mapped.name: given}
+        found = self.value(mapped.result)
+        self.state = outer
+        own = set(all_nodes(mapped.result))
+        return frozenset(
+            ref.part(item(value, (index,))) if ref.memory.node in own else ref for ref in found
+        )
 
     def iterated(self, iterable: ast.expr, definition: Definition) -> Refs:
         held = self.elements(self.value(iterable), iterable)

@@ -25,6 +25,10 @@ from tests.flow.test_alias import seen
         "m = nn.LSTM(4, 4)\nx, (h, k) = m(z)\nx *= 2  # here\nreturn h, k",
         "m = nn.LSTM(4, 4)\no, (x, k) = m(z)\nx *= 2  # here\nreturn o, k",
         "def two(a):\n    return a + 1, a * 2\nx, b = two(z)\nx *= 2  # here\nreturn b",
+        "u, w = z + 1, z * 2\nx, b = map(lambda t: t.view(-1), (u, w))\nx *= 2  # here\nreturn b",
+        "x, b = map(lambda t: t.view(-1), z.clone().chunk(2))\nx *= 2  # here\nreturn b",
+        "x, b = (t.clone() for t in (z, z))\nx *= 2  # here\nreturn b",
+        "x, b = [t.t() for t in (z + 1).chunk(2)]\nx *= 2  # here\nreturn b",
         "x, b = torch.zeros(4, 4).chunk(2)\nx = x.t()\nx *= 2  # here\nreturn b.t()",
     ],
 )
@@ -52,6 +56,10 @@ def test_nobody_sees_a_change_of_another_part(program, body):
             "p = torch.zeros(4, 4).chunk(2)\nx, a = p\na, b = p[::-1]\nx += 1  # here\nreturn b",
             ["name b view"],
         ),
+        ("u = z + 1\nx, b = map(lambda t: t.view(-1), (u, u))\nx *= 2  # here\nreturn b",
+         ["name b view"]),
+        ("u = z + 1\nx, b = (u.t() for t in (z, z))\nx *= 2  # here\nreturn b",
+         ["name b view"]),
         ("def two(a):\n    return a, a\nx, b = two(z + 1)\nx *= 2  # here\nreturn b",
          ["name b view"]),
         (
