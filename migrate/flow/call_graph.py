@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from migrate.resolve.values import UNKNOWN, ProjectClass, ProjectFunction
+from migrate.resolve.values import UNKNOWN, ProjectClass, ProjectFunction, options_of
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
@@ -71,6 +71,17 @@ class CallGraph:
             for site in self.callees(self._flow.tree)
             if self._flow.symbols.type(site.node.func) is cls
         ]
+
+    def constructors(self, call: ast.Call) -> list[ProjectFunction]:
+        """The `__init__` that runs where a call makes objects of classes of the program."""
+        found = []
+        for made in options_of(self._flow.symbols.type(call.func)):
+            lineage = made.lineage() if isinstance(made, ProjectClass) else ()
+            bodies = (base.body for base in lineage if isinstance(base, ProjectClass))
+            init = next((body["__init__"] for body in bodies if "__init__" in body), None)
+            if isinstance(init, ProjectFunction):
+                found.append(init)
+        return found
 
     @cached_property
     def _callers(self) -> dict[ast.AST, list[ast.Call]]:

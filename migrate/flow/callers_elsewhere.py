@@ -101,7 +101,7 @@ class _ResolvedFiles:
         self._lines += resolution.scope.lines
         flow = self._flow_of(resolution, modules, self._resolver.interpreter)
         for site in flow.calls.callees(flow.tree):
-            for target in site.targets:
+            for target in (*site.targets, *flow.calls.constructors(site.node)):
                 path = str(target.module.source.path)
                 if path != str(source.path):
                     yield path, flow, site.node, target.qualified

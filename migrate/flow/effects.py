@@ -83,7 +83,7 @@ class Effects:
     def layer_of(self, function: ast.expr) -> Layer | None:
         """The layer that a call runs: `self.relu`, `self.blocks[0]`, `nn.ReLU(True)`."""
         around = self.flow.around(function)
-        return self.layers.of(function, around) if around is not None else None
+        return self.layers.called(function, around) if around is not None else None
 
     def of_call(self, call: ast.Call) -> CallEffects:
         known = self._calls.get(call)

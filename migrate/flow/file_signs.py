@@ -13,6 +13,7 @@ from enum import Flag, auto
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from migrate.flow.inplace_layers import built_in_place
 from migrate.project import ReadProblem, SourceFile, shared_tree
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
@@ -99,6 +100,7 @@ class FileFacts(NamedTuple):
 
     signs: Sign = Sign.NOTHING
     imported: frozenset[str] = frozenset()  # names that it takes from other modules than torch's
+    in_place: frozenset[str] = frozenset()  # classes of layers that it builds to work in place
 
 
 @lru_cache(maxsize=8192)
@@ -108,7 +110,8 @@ def facts_of(source: SourceFile) -> FileFacts:
         tree = shared_tree(source)
     except ReadProblem:
         return FileFacts()
-    return FileFacts(signs_in(tree), frozenset(_imported(tree)))
+    in_place = frozenset(built_in_place(tree))
+    return FileFacts(signs_in(tree), frozenset(_imported(tree)), in_place)
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

@@ -26,6 +26,10 @@ def list_prefixes(call: ast.Call, scope: ast.AST) -> Prefixes:
             found = _joined(found, _of_expression(argument.value, call, scope))
         elif isinstance(argument, ast.Call) and _name(argument.func) == "OrderedDict":
             found = _joined(found, _ordered(argument, call, scope))
+        elif isinstance(argument, ast.Name):
+            one = frozenset({(argument,)})  # a layer, unless it is made as an OrderedDict
+            body = getattr(scope, "body", [])
+            found = _joined(found, _List(argument.id, call, scope, of_pairs=True).run(body, one)[0])
         else:
             found = _joined(found, frozenset({(argument,)}))
     return found
@@ -72,8 +76,11 @@ def _bounded(found: Prefixes) -> Prefixes:
 class _List:
     """Follows what the statements of a function do to one list, up to the call that takes it."""
 
-    def __init__(self, name: str, call: ast.Call, scope: ast.AST) -> None:
+    def __init__(
+        self, name: str, call: ast.Call, scope: ast.AST, *, of_pairs: bool = False
+    ) -> None:
         self.name = name
+        self.of_pairs = of_pairs  # an OrderedDict of names and layers
         self.call = call
         self.scope = scope
 
@@ -104,6 +111,8 @@ class _List:
     def _simple(self, node: ast.stmt, state: Prefixes) -> Prefixes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             return self._assigned(node.targets[0], node.value, state)
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            return self._assigned(node.target, node.value, state)
         if isinstance(node, ast.AugAssign) and _name(node.target) == self.name:
             return _joined(state, _of_expression(node.value, self.call, self.scope))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -111,6 +120,8 @@ class _List:
         return state
 
     def _assigned(self, target: ast.expr, value: ast.expr, state: Prefixes) -> Prefixes:
+        if self.of_pairs:
+            return self._pairs(target, value, state)
         if _name(target) == self.name:
             if (
                 isinstance(value, ast.Subscript)
@@ -130,6 +141,19 @@ class _List:
             if isinstance(index, ast.Constant) and isinstance(index.value, int):
                 at = index.value
                 return frozenset((*p[:at], value, *p[at + 1 :]) for p in state)
+        return state
+
+    def _pairs(self, target: ast.expr, value: ast.expr, state: Prefixes) -> Prefixes:
+        """`blocks = OrderedDict()`, then `blocks["act"] = nn.ReLU(True)`."""
+        if _name(target) == self.name:
+            ordered = isinstance(value, ast.Call) and _name(value.func) in ("OrderedDict", "dict")
+            if isinstance(value, ast.Dict):
+                return frozenset({tuple(value.values[:_LENGTH])})
+            if not ordered or not isinstance(value, ast.Call):
+                return frozenset({(target,)})
+            return _ordered(value, self.call, self.scope) if value.args else _EMPTY
+        if isinstance(target, ast.Subscript) and _name(target.value) == self.name:
+            return _joined(state, frozenset({(value,)}))
         return state
 
     def _method(self, call: ast.Call, state: Prefixes) -> Prefixes:

@@ -11,8 +11,10 @@ from functools import reduce
 from typing import TYPE_CHECKING, Literal
 
 from migrate.flow.answer import Verdict, no, unknown, yes
+from migrate.flow.given_layers import GivenLayers
 from migrate.flow.layer_lists import Prefix, list_prefixes
 from migrate.flow.layer_members import LayerMembers
+from migrate.flow.project_flags import builds_any_in_place, builds_in_place, sets_in_place
 from migrate.flow.tables import MAYBE_SAME_LAYERS, SAME_LAYERS, VIEW_LAYERS
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import (
@@ -91,6 +93,36 @@ class Layers:
         self._known: dict[ast.AST, Layer | None] = {}
         self._depth = 0
         self._members = LayerMembers(self)
+        self._given = GivenLayers(self)
+
+    def called(self, node: ast.expr, flow: FunctionFlow) -> Layer | None:
+        """The layer that a call runs; where nobody sees how it was built, what its class allows."""
+        return self.of(node, flow) or self._untraced(node, flow)
+
+    def _untraced(self, node: ast.expr, flow: FunctionFlow) -> Layer | None:
+        """A layer from a table, a partial, an attribute that is set from outside: it may work in
+        place if the program builds one of its class so.
+        """
+        project = self._effects.flow.modules.project
+        kinds = options_of(flow.symbols.type(node))
+        names = [k.cls for k in kinds if isinstance(k, Instance) and isinstance(k.cls, str)]
+        for name in names:
+            last = name.rpartition(".")[2]
+            if name in _CONTAINERS:
+                return self._unseen()
+            if is_module(name) and builds_in_place(project, last):
+                text = f"some nn.{last} of the program works in place, and how this one was built"
+                return Layer(unknown(f"{text} is not known"), "maybe", last.lower())
+        if isinstance(node, ast.Attribute) and sets_in_place(project, node.attr):
+            reason = f"the program sets some .{node.attr} to a layer that works in place"
+            return Layer(unknown(reason), "maybe")
+        return None
+
+    def _unseen(self) -> Layer | None:
+        """The first layer of a container that is put together out of view."""
+        if not builds_any_in_place(self._effects.flow.modules.project):
+            return None
+        return Layer(unknown("its first layer, which is not known, may change its input"), "maybe")
 
     def of(self, node: ast.expr, flow: FunctionFlow) -> Layer | None:
         """The layer that an expression holds; None where it is no layer that we know."""
@@ -118,6 +150,12 @@ class Layers:
             if values and all(value is not None for value in values):
                 return self._one_of([self.of(v, flow) for v in values if v is not None])
             members = [m for d in definitions for m in self._members.of_loop(d, flow)]
+            members += [
+                given
+                for definition in definitions
+                if definition.kind == "parameter" and definition.name not in ("self", "cls")
+                for given in self._given.of(definition.name, flow)
+            ]
             return self._of_instance(node, flow) or self._one_of(members)
         if isinstance(node, ast.Attribute):
             return self._attribute(node, flow) or self._of_instance(node, flow)
@@ -205,8 +243,11 @@ class Layers:
             return self.of_class(made)
         if isinstance(made, ProjectFunction):
             return self._returned(made)
-        if isinstance(made, External) and is_module(made.name):
-            return self._library(made.name, call)
+        kinds = [m.name for m in options_of(made) if isinstance(m, External) and is_module(m.name)]
+        if kinds:
+            return self._one_of([self._library(name, call) for name in kinds])
+        if any(keyword.arg == "inplace" for keyword in call.keywords):
+            return self._library("", call)  # a class that somebody passes: act(inplace=True)
         return None
 
     def _library(self, api: str, call: ast.Call) -> Layer:
@@ -258,7 +299,7 @@ class Layers:
         return reduce(either, options) if options else PLAIN
 
     def _heads(self, prefix: Prefix, flow: FunctionFlow) -> list[Layer]:
-        found = [self.of(part, flow) if part is not None else None for part in prefix]
+        found = [self.called(part, flow) if part is not None else self._unseen() for part in prefix]
         return [layer if layer is not None else PLAIN for layer in found]
 
 

@@ -6,6 +6,7 @@ import ast
 from functools import lru_cache
 
 from migrate.flow.file_signs import FileFacts, Sign, facts_of, signs_in
+from migrate.flow.inplace_layers import ANY, CLASSES
 from migrate.project import Project, SourceFile
 
 
@@ -125,6 +126,22 @@ def imported_names(project: Project) -> frozenset[str]:
     return _together(tuple(project.files)).imported
 
 
+def builds_in_place(project: Project, cls: str) -> bool:
+    """Somewhere in these files a layer of this class is built to change its input."""
+    found = _together(tuple(project.files)).in_place
+    return cls in found or (ANY in found and cls in CLASSES)
+
+
+def sets_in_place(project: Project, attribute: str) -> bool:
+    """Somewhere in these files an attribute of this name is set to such a layer."""
+    return f".{attribute}" in _together(tuple(project.files)).in_place
+
+
+def builds_any_in_place(project: Project) -> bool:
+    """Somewhere in these files some layer is built to change its input."""
+    return bool(_together(tuple(project.files)).in_place)
+
+
 def _any_has(project: Project, sign: Sign) -> bool:
     return bool(_together(tuple(project.files)).signs & sign)
 
@@ -132,9 +149,10 @@ def _any_has(project: Project, sign: Sign) -> bool:
 @lru_cache(maxsize=4)
 def _together(files: tuple[SourceFile, ...]) -> FileFacts:
     """What holds of some file."""
-    signs, imported = Sign.NOTHING, set[str]()
+    signs, imported, in_place = Sign.NOTHING, set[str](), set[str]()
     for file in files:
         facts = facts_of(file)
         signs |= facts.signs
         imported |= facts.imported
-    return FileFacts(signs, frozenset(imported))
+        in_place |= facts.in_place
+    return FileFacts(signs, frozenset(imported), frozenset(in_place))

@@ -52,6 +52,10 @@ class Symbols:
             for node in all_nodes(function.node):
                 self._foreign[node] = (function.module, function.owner)
 
+    def module_of(self, function: ast.AST) -> ModuleScope | None:
+        """The module that a function stands in: the file in hand, or the one it was entered in."""
+        return self._foreign[function][0] if function in self._foreign else self.scope
+
     def type(self, node: ast.AST | None) -> Value:
         if node is None:
             return UNKNOWN

@@ -11,12 +11,12 @@ import libcst as cst
 from migrate.findings import CODES, Finding
 from migrate.flow import Flow
 from migrate.flow.answer import Verdict
-from migrate.flow.compiled import compiled_in, definitions
+from migrate.flow.compiled import compiled_in, definitions, index_of
 from migrate.resolve import FileResolution, Usage
 from migrate.resolve.interpreter import Interpreter
 from migrate.resolve.members import class_is_module
 from migrate.resolve.modules import Modules
-from migrate.resolve.values import UNKNOWN, ProjectClass, Value
+from migrate.resolve.values import UNKNOWN, ProjectClass, ProjectFunction, Value
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.table import Table
@@ -94,6 +94,12 @@ class Context:
                 if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef))
             )
         return function in self._compiled_nodes
+
+    def compiles(self, function: ProjectFunction) -> bool:
+        """Whether Graph mode surely compiles a function of the program, in whichever file."""
+        if function.module is self.resolution.scope:
+            return self.is_compiled(function.node)
+        return index_of(self.modules).of(function.module.source, function.qualified).yes
 
     @property
     def tree(self) -> ast.Module:

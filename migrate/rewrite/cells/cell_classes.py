@@ -228,7 +228,7 @@ class CellClasses(NodePass):
         """`y = self.relu(x)` and `scale(x, 2)`, where the layer or the function changes x."""
         if not isinstance(new, cst.Call) or self.context.usage(call.func) is not None:
             return
-        for argument in mutated_arguments(call, self.context, self.is_compiled):
+        for argument in mutated_arguments(call, self.context):
             given = argument.node
             alone = call in self._sites.statements
             kinds = (ast.Name, ast.Attribute, ast.Subscript) if alone else ast.Name

@@ -8,19 +8,20 @@ differentiated computes a new tensor, so the caller's name is bound to it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrate.flow.alias import Observer
 from migrate.flow.answer import Verdict
 from migrate.flow.function import FunctionFlow
-from migrate.flow.mutations import mutations
-from migrate.flow.symbols import Target
+from migrate.flow.mutations import Mutation, mutations
 from migrate.flow.tables import IDEMPOTENT
 from migrate.pipeline.context import Context
-from migrate.resolve.values import UNKNOWN, Value, is_tensor
+from migrate.resolve.values import UNKNOWN, ProjectFunction, Value, is_tensor
 from migrate.rewrite.tensors.in_place import in_place_form, returns_nothing
 from migrate.syntax.ast_index import all_nodes, child_nodes
+
+_DEEPEST = 6  # calls that pass an argument on
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,7 @@ class MutatedArgument:
         return self.verdict.yes and self.how in IDEMPOTENT
 
 
-def mutated_arguments(
-    call: ast.Call, context: Context, is_compiled: Callable[[ast.AST | None], bool]
-) -> list[MutatedArgument]:
+def mutated_arguments(call: ast.Call, context: Context) -> list[MutatedArgument]:
     """The tensors that a call changes, those left out that the called function writes through."""
     if not any(_may_be_tensor(context.type(node)) for node in _arguments(call)):
         return []
@@ -54,7 +53,7 @@ def mutated_arguments(
         kind = context.type(node)
         if not is_tensor(kind) and not (kind is UNKNOWN and verdict.yes):
             continue
-        if targets and all(_writes_through(t, call, node, context, is_compiled) for t in targets):
+        if targets and all(_writes_through(t.function, context) for t in targets):
             continue
         returned = node in same and not effects.returns_new
         found.append(MutatedArgument(node, verdict, how, returned))
@@ -73,26 +72,37 @@ def _may_be_tensor(value: Value) -> bool:
     return value is UNKNOWN or is_tensor(value)
 
 
-def _writes_through(
-    target: Target,
-    call: ast.Call,
-    argument: ast.expr,
-    context: Context,
-    is_compiled: Callable[[ast.AST | None], bool],
-) -> bool:
+def _writes_through(target: ProjectFunction, context: Context, depth: int = 0) -> bool:
     """The ported function changes the caller's tensor itself."""
-    function = target.function.node
-    if is_compiled(function) or isinstance(function, ast.Lambda):
+    function = target.node
+    if context.compiles(target) or isinstance(function, ast.Lambda) or depth > _DEEPEST:
         return False
-    flow = context.flow.of(target.function)
-    if target.function.module is not context.resolution.scope and _says_so(function):
+    flow = context.flow.of(target)
+    if target.module is not context.resolution.scope and _says_so(function):
         return True
     return all(
-        in_place_form(mutation.place, context, compiled=False).kind == "through"
+        _is_written_through(mutation, flow, context, depth)
         for mutation in mutations(flow)
-        if mutation.kind in ("operator", "method")
+        if mutation.kind != "item"
         and any(ref.memory.source == "parameter" for ref in flow.aliases.refs(mutation.place))
     )
+
+
+def _is_written_through(
+    mutation: Mutation, flow: FunctionFlow, context: Context, depth: int
+) -> bool:
+    """An operation on the parameter itself, or a function of the program that writes through;
+    a layer gives a new tensor.
+    """
+    if mutation.kind != "call":
+        return in_place_form(mutation.place, context, compiled=False).kind == "through"
+    targets = [
+        target
+        for node in all_nodes(mutation.statement)
+        if isinstance(node, ast.Call) and mutation.place in _arguments(node)
+        for target in flow.symbols.targets(node)
+    ]
+    return bool(targets) and all(_writes_through(t.function, context, depth + 1) for t in targets)
 
 
 def _says_so(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -180,3 +180,53 @@ def run():
         optimizer.step()
         losses.append(loss.item())
     return losses, model.weight, model.bias
+
+# %% [10] in-place layers behind functions and classes of other files
+# --- blocks.py
+class Pre(nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc(self.act(x))
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Pre(nn.ReLU(inplace=True))
+
+    def forward(self, x):
+        return self.inner(x)
+
+def run_block(block, x):
+    return block(x)
+
+def rectified(x):
+    F.relu_(x)
+    return x + 1
+
+# --- main.py
+import blocks
+from blocks import Outer, run_block
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.outer = Outer()
+        self.pre = blocks.Pre(nn.ReLU(inplace=True))
+
+    def forward(self, x):
+        x = x * 1.0
+        y = x + 0.1
+        z = x - 0.2
+        return self.outer(x), x, self.pre(y), y, blocks.rectified(z), z
+
+def run():
+    net = fill(Net())
+    x = data(4, 3)
+    first = net(x)
+    y = data(4, 3, seed=5)
+    out = run_block(net.outer, y)
+    return first, out, y
