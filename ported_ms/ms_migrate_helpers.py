@@ -188,7 +188,8 @@ def _column(values):
     """What all samples of a batch have at one place."""
     if all(isinstance(value, Tensor) and value.dtype == mindspore.float32 for value in values):
         return Tensor.from_numpy(np.stack([value.asnumpy() for value in values]))
-    return dataloader.default_collate([_with_arrays(value) for value in values])
+    arrays = [_with_arrays(value) for value in values]
+    return dataloader.default_collate(tuple(arrays) if isinstance(values, tuple) else arrays)
 
 
 def default_convert(data):

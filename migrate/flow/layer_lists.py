@@ -29,7 +29,8 @@ def list_prefixes(call: ast.Call, scope: ast.AST) -> Prefixes:
         elif isinstance(argument, ast.Name):
             one = frozenset({(argument,)})  # a layer, unless it is made as an OrderedDict
             body = getattr(scope, "body", [])
-            found = _joined(found, _List(argument.id, call, scope, of_pairs=True).run(body, one)[0])
+            named = _List(argument.id, call, scope, argument=argument)
+            found = _joined(found, named.run(body, one)[0])
         else:
             found = _joined(found, frozenset({(argument,)}))
     return found
@@ -77,10 +78,10 @@ class _List:
     """Follows what the statements of a function do to one list, up to the call that takes it."""
 
     def __init__(
-        self, name: str, call: ast.Call, scope: ast.AST, *, of_pairs: bool = False
+        self, name: str, call: ast.Call, scope: ast.AST, *, argument: ast.Name | None = None
     ) -> None:
         self.name = name
-        self.of_pairs = of_pairs  # an OrderedDict of names and layers
+        self.argument = argument  # what is passed: a layer, or an OrderedDict of them
         self.call = call
         self.scope = scope
 
@@ -120,8 +121,8 @@ class _List:
         return state
 
     def _assigned(self, target: ast.expr, value: ast.expr, state: Prefixes) -> Prefixes:
-        if self.of_pairs:
-            return self._pairs(target, value, state)
+        if self.argument is not None:
+            return self._pairs(target, value, state, self.argument)
         if _name(target) == self.name:
             if (
                 isinstance(value, ast.Subscript)
@@ -143,14 +144,16 @@ class _List:
                 return frozenset((*p[:at], value, *p[at + 1 :]) for p in state)
         return state
 
-    def _pairs(self, target: ast.expr, value: ast.expr, state: Prefixes) -> Prefixes:
+    def _pairs(
+        self, target: ast.expr, value: ast.expr, state: Prefixes, argument: ast.Name
+    ) -> Prefixes:
         """`blocks = OrderedDict()`, then `blocks["act"] = nn.ReLU(True)`."""
         if _name(target) == self.name:
             ordered = isinstance(value, ast.Call) and _name(value.func) in ("OrderedDict", "dict")
             if isinstance(value, ast.Dict):
                 return frozenset({tuple(value.values[:_LENGTH])})
             if not ordered or not isinstance(value, ast.Call):
-                return frozenset({(target,)})
+                return frozenset({(argument,)})
             return _ordered(value, self.call, self.scope) if value.args else _EMPTY
         if isinstance(target, ast.Subscript) and _name(target.value) == self.name:
             return _joined(state, frozenset({(value,)}))
