@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from migrate.flow.function import FunctionFlow
     from migrate.flow.layers import Layer, Layers
-    from migrate.resolve.modules import ModuleScope
+    from migrate.resolve.module_scope import ModuleScope
 
 
 class GivenLayers:
