@@ -15,7 +15,8 @@ from migrate import __version__
 from migrate.collection import no_collection, no_collection_in_process
 from migrate.command_line import config
 from migrate.command_line.examples import epilog
-from migrate.command_line.parser import Parser
+from migrate.command_line.parser import Parser, wants_json
+from migrate.errors import RequestError
 from migrate.last_barrier import Ended, ending_on_signals, explain, provide_streams
 
 # name -> (module with configure(parser) and run(options), one line of help)
@@ -158,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cut = words.index("--")
         words, program = words[:cut], words[cut + 1 :]
     debug = "--debug" in words
-    as_json = False
+    as_json = wants_json(words)
     try:
         options = _parse(words, chosen)
         options.program_arguments = program
@@ -229,7 +230,12 @@ def _config_file(words: Sequence[str]) -> Path | None:
             return Path(following)
         if word.startswith("--config-file="):
             return Path(word.partition("=")[2])
-    return config.find(Path.cwd())
+    try:
+        return config.find(Path.cwd())
+    except FileNotFoundError:
+        raise RequestError(
+            "the current directory does not exist any more", next_step="change to another one"
+        ) from None
 
 
 def _complete() -> None:

@@ -267,6 +267,25 @@ def test_a_wrong_option_is_json_too(
     assert (document["exit_code"], document["schema"]) == (2, "ms-migrate/analyze")
 
 
+def test_a_wrong_configuration_is_json_too(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "pyproject.toml").write_text("[tool.ms-migrate]\nexlude = ['a']\n")
+    assert cli.main(["analyze", "net.py", "--format", "json"]) == 2
+    document = json.loads(capsys.readouterr().out)
+    assert "exlude" in document["error"]["message"]
+
+
+def test_a_directory_that_is_gone(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / "gone").mkdir()
+    monkeypatch.chdir(elsewhere / "gone")
+    (elsewhere / "gone").rmdir()
+    assert cli.main(["analyze", str(elsewhere / "net.py")]) == 2
+    assert "current directory does not exist any more" in capsys.readouterr().err
+
+
 def test_standard_input(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
