@@ -84,6 +84,21 @@ def test_the_walk_through_shows_what_the_commands_print(tmp_path: Path) -> None:
     assert counts in ported
 
 
+BLOCK = re.compile(r"^```\w+\n.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["migrating_resnet50.md", "troubleshooting.md"])
+def test_the_chinese_page_has_what_the_english_one_has(name: str) -> None:
+    """The same outputs, as many headings, as many rows in each table."""
+    english, chinese = ((ROOT / "docs" / one / name).read_text("utf-8") for one in (".", "zh"))
+    if name == "migrating_resnet50.md":
+        assert BLOCK.findall(chinese) == BLOCK.findall(english)
+    for mark in ("\n## ", "\n### "):
+        assert chinese.count(mark) == english.count(mark)
+    rows = [page.count("\n|") for page in (english, chinese)]
+    assert rows[0] <= rows[1]
+
+
 def test_the_marker_that_the_guide_shows_is_the_one_that_is_written() -> None:
     found = port_source("import torch\ndef f(thing):\n    return thing.size()\n", name="f.py")
     marker = next(line.strip() for line in found.text.splitlines() if "# ms-migrate" in line)
