@@ -16,7 +16,7 @@ class Optimizer(optim.Optimizer):
 
     def __call__(self, gradients):
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            without = not parameter.requires_grad or getattr(parameter, "has_no_gradient", False)
+            without = getattr(parameter, "has_no_gradient", not parameter.requires_grad)
             parameter.grad = None if without else gradient
         from_tensors(self.parameters)
         loss = self.step()

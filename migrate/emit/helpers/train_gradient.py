@@ -17,10 +17,10 @@ from migrate.emit.helpers.train_decorated import decorated
 from migrate.emit.helpers.train_host_state import changes_by_itself
 from migrate.emit.helpers.train_reach import (
     apply_to_reached,
-    mark_missing,
     recorded_gradients,
     unreached,
     with_zeros,
+    without_frozen,
 )
 from migrate.emit.helpers.train_settings import python_only
 
@@ -70,16 +70,17 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         mindspore.set_context(mode=mode)
         return mindspore.jit(getattr(step, "__wrapped__", step), fullgraph=whole)
 
-    def note(step, inputs, gradients, around):
-        """Which weights have no gradient: asked once for each graph, that is, for the inputs that
-        it takes for constants.
+    def noted(step, inputs, gradients, around):
+        """The gradients, with a note at each weight that has none: asked once for each graph, that
+        is, for the inputs that it takes for constants, and for what is frozen.
         """
         missing = vars(step).setdefault("missing", {})
         constants = tuple(v for v in inputs if isinstance(v, (bool, int, float, str, type(None))))
-        if constants not in missing:
+        case = (constants, tuple(p.requires_grad for p in weights))
+        if case not in missing:
             frozen = [p for p in _parameters_of(around) if not p.requires_grad]
-            missing[constants] = unreached(loss_alone, inputs, weights, gradients, frozen)
-        mark_missing(weights, missing[constants])
+            missing[case] = unreached(loss_alone, inputs, weights, gradients, frozen)
+        return without_frozen(weights, gradients, missing[case])
 
     def compiled(*inputs):
         inputs = [_as_data(value) for value in inputs]
@@ -92,7 +93,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 _built[fn.__code__] = 0
                 values, gradients = step(*inputs)
                 if uses("weights without gradients"):
-                    note(step, inputs, gradients, around)
+                    gradients = noted(step, inputs, gradients, around)
                 return values, mindspore.mutable(gradients)
         reason = _python_alone(fn, around)
         if uses("classes of tuples"):
@@ -126,7 +127,7 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
             # The compiler loses them where, say, construct() gives self another tensor.
             return again("its first gradients are all zero")
         if uses("weights without gradients"):
-            note(step, inputs, gradients, around)
+            gradients = noted(step, inputs, gradients, around)
         _steps.append((around, step))
         del _steps[:-_MOST_STEPS]
         return values, mindspore.mutable(gradients)
@@ -146,6 +147,8 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
                 made.append(mindspore.value_and_grad(loss_alone, grad_position, weights))
             recording = _pynative_executor.grad_flag()
             loss, gradients = made[0](*inputs)
+            if uses("weights without gradients"):
+                gradients = without_frozen(weights, gradients, [False] * len(weights))
             _pynative_executor.set_grad_flag(recording)
         else:  # the record of a step has no gradients of gradients
             loss, gradients = recorded_gradients(loss_alone, inputs, weights)

@@ -42,6 +42,14 @@ def with_zeros(weights, gradients):
     return tuple(ops.zeros_like(p) if gradient is None else gradient for p, gradient in pairs)
 
 
+def without_frozen(weights, gradients, missing):
+    """Zeros, with a note, for frozen weights, too: MindSpore computes their gradients."""
+    gone = [one or not p.requires_grad for one, p in zip(missing, weights, strict=True)]
+    mark_missing(weights, gone)
+    pairs = zip(gone, gradients, strict=True)
+    return tuple(ops.zeros_like(gradient) if one else gradient for one, gradient in pairs)
+
+
 def unreached(function, inputs, weights, gradients, untrained):
     """Which weights a compiled step does not reach, asked once: only zeros are in question."""
     zero = [not gradient.asnumpy().any() for gradient in gradients]
@@ -60,14 +68,14 @@ def unreached(function, inputs, weights, gradients, untrained):
 
 
 def apply_to_reached(optimizer, gradients, step):
-    """step(gradients), as torch's optimizers do it: parameters without a gradient and frozen ones
-    stay as they are, and each parameter counts its own steps.
+    """step(gradients), as torch's optimizers do it: parameters without a gradient stay as they are,
+    and each parameter counts its own steps. One that is frozen may have a gradient from before.
     """
     parameters = list(optimizer.parameters)
     active = [
         place
         for place, parameter in enumerate(parameters)
-        if parameter.requires_grad and not getattr(parameter, "has_no_gradient", False)
+        if not getattr(parameter, "has_no_gradient", not parameter.requires_grad)
     ]
     counts = vars(optimizer).get("_steps_taken")
     if counts is None and len(active) == len(parameters):

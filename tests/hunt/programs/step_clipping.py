@@ -181,3 +181,101 @@ class Trainer:
 def run():
     t = Trainer()
     return [t.step(data(4, 3, seed=i), data(4, 2, seed=i + 5)) for i in range(3)], t.model
+
+# %% [3, 4] clipped by the norm of what is not frozen
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.body(x)))
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.SGD(m.parameters(), lr=0.5, momentum=0.9)
+    batches = [(data(4, 3, seed=i), 3 * data(4, 2, seed=i + 5)) for i in range(2)]
+    log = []
+    for epoch in range(3):
+        for p in m.body.parameters():
+            p.requires_grad = epoch == 1
+        for x, y in batches:
+            loss = F.mse_loss(m(x), y)
+            opt.zero_grad()
+            loss.backward()
+            norm = nn.utils.clip_grad_norm_(m.parameters(), 0.1)
+            opt.step()
+            log.append((loss.item(), norm.item()))
+    return log, m
+
+# %% [3, 4] clipped and counted at the parameters, some of them frozen for a while
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.body(x)))
+
+def grad_norm(m):
+    found = [p.grad.norm() ** 2 for p in m.parameters() if p.grad is not None]
+    return len(found), sum(found).item() ** 0.5
+
+def run():
+    m = fill(Net())
+    opt = torch.optim.Adam(m.parameters(), lr=0.05)
+    batches = [(data(4, 3, seed=i), 3 * data(4, 2, seed=i + 5)) for i in range(2)]
+    log = []
+    for epoch in range(3):
+        m.body.requires_grad_(epoch == 1)
+        for x, y in batches:
+            opt.zero_grad()
+            loss = F.mse_loss(m(x), y)
+            loss.backward()
+            before = grad_norm(m)
+            nn.utils.clip_grad_norm_(m.parameters(), 0.1)
+            log.append((loss.item(), before, grad_norm(m)))
+            opt.step()
+    return log, m
+
+# %% [3, 4] frozen in the first rounds of accumulated gradients
+def run():
+    m = fill(nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)))
+    opt = torch.optim.SGD(m.parameters(), lr=0.5)
+    log = []
+    for i in range(6):
+        m[0].weight.requires_grad_(i not in (0, 1, 3))
+        x, y = data(4, 3, seed=i), data(4, 2, seed=i + 5)
+        loss = F.mse_loss(m(x), y) / 2
+        loss.backward()
+        if i % 2:
+            norm = nn.utils.clip_grad_norm_(m.parameters(), 0.1)
+            opt.step()
+            opt.zero_grad()
+            log.append((loss.item(), norm.item()))
+    return log, m
+
+# %% [3, 4] a frozen body under a head of zeros, thawed later
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.body(x)))
+
+def run():
+    m = fill(Net())
+    nn.init.zeros_(m.head.weight)
+    opt = torch.optim.AdamW(m.parameters(), lr=0.05, weight_decay=0.1)
+    log = []
+    for epoch in range(3):
+        for p in m.body.parameters():
+            p.requires_grad = epoch > 0
+        for x, y in [(data(4, 3, seed=i), 3 * data(4, 2, seed=i + 5)) for i in range(2)]:
+            loss = F.mse_loss(m(x), y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            log.append(loss.item())
+    return log, m
