@@ -49,6 +49,8 @@ class Symbols:
     def enter(self, function: ProjectFunction) -> None:
         """Make the names in a function of another file known."""
         if function.module is not self.scope and function.node not in self._foreign:
+            if self._interpreter is not None and not isinstance(function.node, ast.Lambda):
+                self._interpreter.modules.body_of(function)
             for node in all_nodes(function.node):
                 self._foreign[node] = (function.module, function.owner)
 

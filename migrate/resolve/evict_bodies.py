@@ -7,13 +7,10 @@ the file when a call leads into them again.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from migrate.project import ReadProblem, SourceFile
-from migrate.resolve.module_index import text_of
+from migrate.resolve.module_index import Function, functions_in, text_of
 from migrate.syntax.ast_index import forget_index
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def evict_bodies(tree: ast.Module) -> int:
@@ -23,7 +20,7 @@ def evict_bodies(tree: ast.Module) -> int:
     for statement in tree.body:
         if isinstance(statement, ast.ClassDef):
             forget_index(statement)
-    for function in _functions(tree.body):
+    for function in functions_in(tree.body):
         forget_index(function)
         if function.body:
             lines += (function.end_lineno or 0) - function.body[0].lineno + 1
@@ -37,7 +34,7 @@ def restore(function: Function, source: SourceFile) -> int:
         lines = text_of(source)[1][function.lineno - 1 : function.end_lineno]
         # Under an `if` the definition may be indented as it stands in the file.
         head = "if 1:\n" if function.col_offset else ""
-        found = next(_functions(ast.parse(head + "\n".join(lines)).body), None)
+        found = next(functions_in(ast.parse(head + "\n".join(lines)).body), None)
     except (ReadProblem, SyntaxError, ValueError):
         found = None
     forget_index(function)
@@ -45,17 +42,3 @@ def restore(function: Function, source: SourceFile) -> int:
         found.body if found is not None and found.name == function.name else [ast.Pass()]
     )
     return len(lines) if found is not None else 0
-
-
-def _functions(body: list[ast.stmt]) -> Iterator[Function]:
-    """Functions of a module and of its classes; not those inside other functions."""
-    for statement in body:
-        if isinstance(statement, Function):
-            yield statement
-        elif isinstance(statement, (ast.ClassDef, ast.With)):
-            yield from _functions(statement.body)
-        elif isinstance(statement, ast.If):
-            yield from _functions([*statement.body, *statement.orelse])
-        elif isinstance(statement, ast.Try):
-            handlers = [part for handler in statement.handlers for part in handler.body]
-            yield from _functions([*statement.body, *handlers, *statement.orelse])

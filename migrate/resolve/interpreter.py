@@ -251,6 +251,7 @@ class Interpreter(Statements):
         if getattr(function.node, "returns", None) is not None:
             return function.result
         if function.passes is None:
+            self._restore_body(function)
             function.passes = passed_parameter(function.node)
         name = function.passes
         if not name and hints and self._calls_another(function, hints):
@@ -264,6 +265,7 @@ class Interpreter(Statements):
     def _calls_another(self, function: ProjectFunction, hints: dict[str, Value]) -> bool:
         others = called_otherwise(function.seen, hints)
         if others and function.called is None:
+            self._restore_body(function)
             function.called = called_names(function.node)
         return bool(others) and not others.isdisjoint(function.called or ())
 

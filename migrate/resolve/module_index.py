@@ -1,13 +1,15 @@
 """What the top level of a module binds, by place: a table that stays when the tree is given up.
 
 `def pool(x): ...` on lines 40 to 52 is kept as ("pool", 40, 52). Whoever asks for `pool` has these
-lines parsed, and no others: a file is parsed as a whole once, however often memory runs out.
+lines parsed, and no others, without the bodies of functions: those are read when a call leads there
+(`evict_bodies.restore`). A file is parsed as a whole once, however often memory runs out.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from migrate.resolve.run_words import may_run_text
 from migrate.syntax.helper_import import is_ported
 from migrate.syntax.import_planner import HELPER_MODULE
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _USUAL_LINE = 50  # characters; lines that are longer count as several
 
@@ -44,10 +47,13 @@ class Bound(NamedTuple):
     column: int
     end_line: int
     end_column: int
+    bodies: Sequence[int] = ()  # first and last line of each function's body in a definition
 
     @property
     def lines(self) -> int:
-        return self.end_line - self.line + 1
+        """Of what is parsed."""
+        inside = sum(self.bodies[1::2]) - sum(self.bodies[::2]) + len(self.bodies) // 2
+        return self.end_line - self.line + 1 - inside
 
 
 @dataclass(slots=True)
@@ -80,7 +86,11 @@ def weight_of(tree: ast.Module, text: str) -> int:
 
 def index_module(tree: ast.Module, text: str) -> tuple[ModuleIndex, list[ast.AST]]:
     """The table, and the node that each of its rows stands for."""
-    found = list(bindings_of(tree.body))
+    lines = text.split("\n")
+    found = [
+        (_with_bodies(row, node, lines) if isinstance(node, Definition) else row, node)
+        for row, node in bindings_of(tree.body)
+    ]
     named = "mindspore" in text or HELPER_MODULE in text
     index = ModuleIndex(
         digest=hash(text),
@@ -112,6 +122,33 @@ def bindings_of(body: list[ast.stmt]) -> Iterator[tuple[Imported | Bound, ast.AS
             yield from bindings_of([*handlers, *node.body, *node.orelse, *node.finalbody])
         elif isinstance(node, ast.With):
             yield from bindings_of(node.body)
+
+
+def _with_bodies(row: Imported | Bound, node: Definition, lines: list[str]) -> Imported | Bound:
+    """With the bodies that can be left out: those that begin on a line of their own."""
+    assert isinstance(row, Bound)
+    bodies = array("I")
+    for function in functions_in([node]):
+        first = function.body[0]
+        start = min([first.lineno, *map(_line, getattr(first, "decorator_list", ()))])
+        head = "".join(lines[first.lineno - 1 : first.lineno]).encode()[: first.col_offset]
+        if not head.strip():
+            bodies.extend((start, function.end_lineno or start))
+    return row._replace(bodies=bodies)
+
+
+def functions_in(body: list[ast.stmt]) -> Iterator[Function]:
+    """Functions of a module and of its classes; not those inside other functions."""
+    for statement in body:
+        if isinstance(statement, Function):
+            yield statement
+        elif isinstance(statement, (ast.ClassDef, ast.With)):
+            yield from functions_in(statement.body)
+        elif isinstance(statement, ast.If):
+            yield from functions_in([*statement.body, *statement.orelse])
+        elif isinstance(statement, ast.Try):
+            handlers = [part for handler in statement.handlers for part in handler.body]
+            yield from functions_in([*statement.body, *handlers, *statement.orelse])
 
 
 def _line(node: ast.expr) -> int:
@@ -149,10 +186,20 @@ def _stands_for(row: Imported | Bound, bound: Bound) -> bool:
 def _parsed(lines: list[str], bound: Bound) -> ast.AST | None:
     if not bound.defines:
         return ast.parse(f"({_cut(lines, bound)}\n)", mode="eval").body
+    for first, last in zip(bound.bodies[::2], bound.bodies[1::2], strict=True):
+        start, end = first - bound.line, last - bound.line + 1
+        text = lines[start]
+        lines[start:end] = [text[: len(text) - len(text.lstrip())] + "pass"]
+        lines[start + 1 : start + 1] = [""] * (end - start - 1)
     # Under an `if` the definition may be indented as it stands in the file.
-    head = "if 1:\n" if bound.column else ""
+    head = "\n" * (bound.line - 2) + "if 1:\n" if bound.column else "\n" * (bound.line - 1)
     body = ast.parse(head + "\n".join(lines)).body
-    inner = body[0].body if head and isinstance(body[0], ast.If) else body
+    inner = body[0].body if bound.column and isinstance(body[0], ast.If) else body
+    ends = dict(zip(bound.bodies[::2], bound.bodies[1::2], strict=True))
+    for function in functions_in(inner):
+        left_out = ends.get(function.body[0].lineno)
+        if left_out is not None:
+            function.body, function.end_lineno = [], left_out
     found = (part for part in inner if isinstance(part, Definition))
     return next((part for part in found if part.name == bound.names[0]), None)
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from migrate.resolve.budget import BudgetSpent, steps_for
 from migrate.resolve.calls import Calls
 from migrate.resolve.containers import set_item
+from migrate.resolve.evict_bodies import restore
 from migrate.resolve.frames import Frame, State
 from migrate.resolve.hierarchy import is_bare_optimizer, skips_base
 from migrate.resolve.import_binding import bind_import, bind_import_from
@@ -298,6 +299,9 @@ class Statements(Calls):
             for base in node.bases
         ]
         if len(bases) == 1 and isinstance(bases[0], External) and is_bare_optimizer(bases[0].name):
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and not method.body:
+                    restore(method, self.module.source)
             return [] if skips_base(node) else bases
         return bases
 

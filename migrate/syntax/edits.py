@@ -138,8 +138,7 @@ def apply_edits(source: SourceText, edits: Iterable[Edit]) -> Edited:
             if edit.start < at or edit.end > end:
                 continue
             put(source.text[at : edit.start], at)
-            inner = [e for e in inside[number + 1 :] if edit.start <= e.start and e.end <= edit.end]
-            inner = [e for e in inner if (e.start, e.end) != (edit.start, edit.end)]
+            inner = _inside(edit, inside, number + 1)
             for piece in edit.pieces:
                 if isinstance(piece, str):
                     put(piece, None)
@@ -150,6 +149,18 @@ def apply_edits(source: SourceText, edits: Iterable[Edit]) -> Edited:
 
     emit(0, len(source.text), ordered)
     return Edited(SourceText("".join(parts)), copies)
+
+
+def _inside(edit: Edit, ordered: Sequence[Edit], first: int) -> list[Edit]:
+    """Those behind it that lie within it; they are ordered by where they start."""
+    found: list[Edit] = []
+    for number in range(first, len(ordered)):
+        other = ordered[number]
+        if other.start > edit.end:
+            break
+        if other.end <= edit.end and (other.start, other.end) != (edit.start, edit.end):
+            found.append(other)
+    return found
 
 
 def origins(old: SourceText, edited: Edited) -> Iterator[tuple[ast.AST, ast.AST]]:
