@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from migrate.flow.mutations import mutations
+from migrate.flow.project_flags import builds_any_in_place
 from migrate.pipeline import declare, flags
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, options_of
@@ -90,19 +91,24 @@ class HookedOutputs(NodePass):
     def _changed_later(self, layer: ast.expr) -> str:
         """What the next layer does to the output of this one; empty where nothing is known."""
         if isinstance(layer, ast.Attribute):
-            reasons = [
-                self._changed_in(option.cls, layer.attr)
-                for option in options_of(self.context.type(layer.value))
-                if isinstance(option, Instance) and isinstance(option.cls, ProjectClass)
-            ]
-            return next(filter(None, reasons), "")
+            owner = self.context.type(layer.value)
+            options = [o.cls for o in options_of(owner) if isinstance(o, Instance)]
+            own = [cls for cls in options if isinstance(cls, ProjectClass)]
+            reasons = [self._changed_in(cls, layer.attr) for cls in own]
+            return next(filter(None, reasons), "" if options else self._unseen())
         flow = self.context.flow.around(layer)
         layers = self.context.flow.effects.layers
         found = layers.of(layer, flow) if flow is not None else None
-        one_of_many = isinstance(layer, (ast.Name, ast.Subscript)) and found is not None
-        if found is None or not one_of_many or not found.mutates.unknown:
+        if not isinstance(layer, (ast.Name, ast.Subscript)):
             return ""
-        return f"another layer may change: {found.mutates.reason}"
+        if found is None:
+            return self._unseen()
+        return f"another layer may change: {found.mutates.reason}" if found.mutates.unknown else ""
+
+    def _unseen(self) -> str:
+        if not builds_any_in_place(self.context.modules.project):
+            return ""
+        return "another layer may change: some of the program work in place, and this may be any"
 
     def _changed_in(self, cls: ProjectClass, name: str) -> str:
         for base in cls.lineage():
