@@ -136,12 +136,15 @@ def trained_in(parts: Sequence[ast.AST], context: Context) -> str:
     short_lived = {
         name for node in nodes if isinstance(node, ast.comprehension) for name in binds(node.target)
     }
-    if any(model.partition(".")[0] in short_lived for model in models_called(calls, context.flow)):
+    models = models_called(calls, context.flow)
+    if any(model.partition(".")[0] in short_lived for model in models):
         return ""  # `[net(x) for net in nets]`: no name for their parameters
-    lists = [f"{model}.trainable_params()" for model in models_called(calls, context.flow)]
+    whole = [one for one in models if not any(one.startswith(f"{other}.") for other in models)]
+    lists = [f"{model}.trainable_params()" for model in whole]
     if len(lists) < 2:
         return lists[0] if lists else ""
-    return f"[{', '.join(f'*{one}' for one in lists)}]"
+    # Each once: networks may share layers.
+    return f"list(dict.fromkeys([{', '.join(f'*{one}' for one in lists)}]))"
 
 
 _SWITCHES = ("train", "eval", "to", "cuda", "cpu", "zero_grad")

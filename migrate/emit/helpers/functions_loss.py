@@ -233,6 +233,31 @@ def l1_loss_with_empty(input, target, size_average=None, reduce=None, reduction=
     return _reduce_loss(ops.abs(input - target), reduction)
 
 
+def cross_entropy_with_empty(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
+):
+    """torch's cross_entropy."""
+    if input.size == 0:
+        return _reduce_loss(input[..., 0], reduction)
+    return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def nll_loss_with_empty(
+    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
+):
+    """torch's nll_loss."""
+    if input.size == 0:
+        return _reduce_loss(input[..., 0], reduction)
+    return ops.nll_loss(input, target, weight, ignore_index, reduction)
+
+
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """torch's smooth_l1_loss; without a smooth part it is the plain distance."""
     if beta == 0:

@@ -208,3 +208,29 @@ def run():
     some = none.clone()
     some[0, 1] = 3
     return m(data(2, 3, 4), none), m(data(2, 3, 4), some)
+
+# %% [15] classification losses of nothing, and of something
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+        self.ce = nn.CrossEntropyLoss()
+
+    def forward(self, x, y, keep):
+        out = self.fc(x)
+        return self.ce(out[keep], y[keep]), F.cross_entropy(out[keep], y[keep], reduction="sum")
+
+def run():
+    net = fill(Head())
+    x, y = data(5, 3), torch.tensor([0, 3, 1, 2, 0])
+    found = []
+    for limit in (0.0, 99.0):
+        keep = x[:, 0] > limit
+        mean, total = net(x, y, keep)
+        logs = F.log_softmax(net.fc(x), -1)
+        found += [mean, total, F.nll_loss(logs[keep], y[keep], reduction="sum")]
+        found.append(F.nll_loss(logs[keep], y[keep]))
+        found.append(F.cross_entropy(net.fc(x)[keep], y[keep], reduction="none"))
+    loss = found[1] + found[6]
+    loss.backward()
+    return found, net.fc.weight.grad

@@ -958,3 +958,25 @@ def run():
     score, cls = out.max(1)
     score.sum().backward()
     return cls, score.detach(), x.grad.abs(), cls.eq(torch.tensor([0, 1])).sum()
+
+# %% [0] two networks that share a layer, without an optimizer
+class Head(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+        self.out = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.body(x)))
+
+def run():
+    body = nn.Linear(3, 3)
+    first, second = fill(Head(body)), fill(Head(body), seed=4)
+    x = data(4, 3)
+    loss = first(x).pow(2).mean() + second(x).abs().mean()
+    loss.backward()
+    again = fill(nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1)), seed=2)
+    both = again(x).sum() + again[0](x).pow(2).sum()
+    both.backward()
+    grads = [p.grad for p in body.parameters()] + [first.out.weight.grad, second.out.weight.grad]
+    return loss, grads, [p.grad for p in again.parameters()]
