@@ -5,7 +5,7 @@ that begins with one changes it and returns something else.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Literal
@@ -28,6 +28,7 @@ from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
     from migrate.flow.effects import Effects
+    from migrate.flow.events import Definition
     from migrate.flow.function import FunctionFlow
 
 Returns = Literal["same", "view", "maybe", "new"]
@@ -149,14 +150,7 @@ class Layers:
             values = [d.value for d in definitions]
             if values and all(value is not None for value in values):
                 return self._one_of([self.of(v, flow) for v in values if v is not None])
-            members = [m for d in definitions for m in self._members.of_loop(d, flow)]
-            members += [
-                given
-                for definition in definitions
-                if definition.kind == "parameter" and definition.name not in ("self", "cls")
-                for given in self._given.of(definition.name, flow)
-            ]
-            return self._of_instance(node, flow) or self._one_of(members)
+            return self._of_instance(node, flow) or self._bound(definitions, flow)
         if isinstance(node, ast.Attribute):
             return self._attribute(node, flow) or self._of_instance(node, flow)
         if isinstance(node, ast.Subscript):
@@ -165,6 +159,17 @@ class Layers:
             found = self._one_of(list(self._members.of(node.value, flow)))
             return found or self.of(node.value, flow)
         return None
+
+    def _bound(self, definitions: Sequence[Definition], flow: FunctionFlow) -> Layer | None:
+        """What a loop goes over, or callers pass for a parameter."""
+        members = [m for d in definitions for m in self._members.of_loop(d, flow)]
+        members += [
+            given
+            for definition in definitions
+            if definition.kind == "parameter" and definition.name not in ("self", "cls")
+            for given in self._given.of(definition.name, flow)
+        ]
+        return self._one_of(members)
 
     def _one_of(self, found: list[Layer | None]) -> Layer | None:
         known = [layer for layer in found if layer is not None]

@@ -300,13 +300,18 @@ class Evaluator(Layouts):
                 if parts is not None and known:
                     self._store(part, parts[index])
         elif isinstance(target, ast.Attribute):
-            for memory in self.field(self.value(target.value), ast.unparse(target), target.attr):
-                memory.put(self.value(value), self._statement)
+            held = self.field(self.value(target.value), ast.unparse(target), target.attr)
+            self._put_into(held, value)
         elif isinstance(target, ast.Subscript):
             if is_tensor(self._flow.symbols.type(target.value)):
                 return  # copies the value
-            for ref in self.value(target.value):
-                ref.memory.put(self.value(value), self._statement)
+            self._put_into([ref.memory for ref in self.value(target.value)], value)
+
+    def _put_into(self, places: list[Memory], value: ast.expr) -> None:
+        """What the value is before any of the places holds it."""
+        given = self.value(value) if places else NOTHING
+        for memory in places:
+            memory.put(given, self._statement)
 
     def _put(self, call: ast.Call) -> None:
         if not isinstance(call.func, ast.Attribute):

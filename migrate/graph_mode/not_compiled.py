@@ -64,7 +64,8 @@ def _reasons(code: str, context: Context) -> dict[str, str]:
             if left and type(met.node) not in kinds:
                 found.setdefault(function.qualified, met.message)
     add_kept_attributes(functions, found, context)
-    for function in compiled_functions(SourceText(code), {}, _as_ported(compiled)):
+    ported = SourceText(code, context.ported_tree)
+    for function in compiled_functions(ported, {}, _as_ported(compiled)):
         for node in function.nodes:
             row = kinds.get(type(node))
             if row is not None and not _is_leftover(node):
