@@ -108,11 +108,11 @@ def _other_names(words: set[str], flow: Flow | None) -> set[str]:
         return set()
     found = _derived(words, flow.symbols.scope)
     for alias in nodes_of(flow.tree, ast.alias):
-        if alias.name in words and alias.asname:
+        if alias.name in words | found and alias.asname:
             found.add(alias.asname)
     for node in nodes_of(flow.tree, ast.Assign):
         named = getattr(node.value, "attr", getattr(node.value, "id", ""))
-        if named in words:
+        if named in words | found:
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found - words
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from migrate.flow.array_dtypes import ArrayDtypes
 from migrate.flow.bounded import Bounded
+from migrate.flow.devices import is_called_device
 from migrate.flow.project_flags import names_doubles
 from migrate.resolve.values import (
     FLOAT,
     INT,
-    STR,
     External,
     Instance,
     Known,
@@ -265,9 +265,7 @@ class Dtypes(Bounded):
 
     def _is_device(self, node: ast.expr) -> bool:
         """`"cuda"`, `device`, `x.device`, `rank`."""
-        kind = self._flow.symbols.type(node)
-        named = getattr(node, "attr", getattr(node, "id", ""))
-        return isinstance(node, ast.Constant) or kind in (STR, INT) or "dev" in named
+        return is_called_device(node, self._flow.symbols.type(node))
 
     def _dtype(self, node: ast.expr) -> str:
         kind = self._flow.symbols.type(node)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrate.flow.gradient_reads import gradient_reads
+from migrate.flow.tables import gives_plain
 from migrate.resolve.values import External
 from migrate.syntax.ast_index import all_nodes, child_nodes
 
@@ -188,10 +188,10 @@ class _Plain:
             if not gradient_reads(node):
                 return True
             made = self._flow.symbols.type(node.func)
-            library = made.name.split(".")[0] if isinstance(made, External) else ""
-            if library not in sys.stdlib_module_names:
+            if not isinstance(made, External) or not gives_plain(made.name):
                 return False
-            return all(self.holds(argument, depth + 1) for argument in node.args)
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            return all(self.holds(argument, depth + 1) for argument in given)
         if isinstance(node, ast.Subscript):
             return self.holds(node.value, depth + 1)
         parts = [child for child in child_nodes(node) if isinstance(child, ast.expr)]

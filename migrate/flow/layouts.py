@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from migrate.flow.devices import is_called_device
 from migrate.flow.events import Definition, heads
 from migrate.flow.memories import Memories
 from migrate.flow.memory import UNKNOWN as UNKNOWN_LAYOUT
@@ -88,12 +89,7 @@ class Layouts(Memories):
         """`x.to("cuda")`, `x.to(device)`: a move, and no cast."""
         if len(node.args) != 1 or node.keywords:
             return False
-        kinds = options_of(self._flow.symbols.type(node.args[0]))
-        return all(
-            (isinstance(k, Known) and isinstance(k.value, str))
-            or (isinstance(k, Instance) and k.cls in ("torch.device", "builtins.str"))
-            for k in kinds
-        ) or "device" in ast.unparse(node.args[0])
+        return is_called_device(node.args[0], self._flow.symbols.type(node.args[0]))
 
     # Indexes ------------------------------------------------------------------------------------
 

@@ -87,6 +87,28 @@ REGROUPING = frozenset(
 NUMBERS = frozenset(
     {"len", "int", "float", "bool", "str", "range", "isinstance", "hasattr", "type", "id", "repr"}
 )
+# Functions of Python that make values of their own out of plain ones: `time.time`, `round`. Not in
+# it: what loads objects (pickle), calls functions that it is given (functools) or hands on what it
+# was given another time (queue).
+_PLAIN_MODULES = frozenset(
+    """
+    base64 bisect calendar cmath collections csv datetime decimal fractions glob hashlib json math
+    numbers os pathlib platform pprint random re secrets shutil socket statistics string struct sys
+    textwrap time timeit uuid
+    """.split()  # noqa: SIM905
+)
+_PLAIN_BUILTINS = (
+    NUMBERS
+    | REGROUPING
+    | {"abs", "all", "any", "bytes", "chr", "complex", "divmod", "format", "frozenset", "hash"}
+    | {"max", "min", "ord", "pow", "round", "sum"}
+)
+
+
+def gives_plain(name: str) -> bool:
+    """Whether a function of Python, given plain values, gives a plain value."""
+    module, _, last = name.partition(".")
+    return module in _PLAIN_MODULES or (module == "builtins" and last in _PLAIN_BUILTINS)
 
 
 def is_in_place(name: str) -> bool:

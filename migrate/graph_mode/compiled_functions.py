@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.flow.compiled import definitions
+from migrate.flow.outlines import definitions
 from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import all_nodes
 

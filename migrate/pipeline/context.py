@@ -11,7 +11,8 @@ import libcst as cst
 from migrate.findings import CODES, Finding
 from migrate.flow import Flow
 from migrate.flow.answer import Verdict
-from migrate.flow.compiled import compiled_in, definitions, index_of
+from migrate.flow.compiled import compiled_in, index_of
+from migrate.flow.outlines import definitions
 from migrate.resolve import FileResolution, Usage
 from migrate.resolve.interpreter import Interpreter
 from migrate.resolve.members import class_is_module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import libcst as cst
@@ -12,6 +13,7 @@ from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.syntax.node_pairs import pair_nodes
 from migrate.syntax.walk import Enter, Leave, walk_lazily
 
+_HANDLERS = ("visit_", "propose_", "leave_")
 _Handler = Callable[[Any, Any], Any]
 
 
@@ -32,6 +34,11 @@ class _Driver:
     def __init__(self, file: FileRewrite, passes: Sequence[NodePass]) -> None:
         self.file = file
         self.passes = passes
+        self._found: dict[str, list[Any]] = {}  # methods by their names, in the order of the passes
+        for one in passes:
+            kind: Any = type(one)
+            for name in _handlers_of(kind):
+                self._found.setdefault(name, []).append(getattr(one, name))
 
     def handlers(self, kind: type[cst.CSTNode]) -> tuple[Enter | None, Leave | None]:
         """What is done with nodes of a kind on the way down and on the way up."""
@@ -41,7 +48,7 @@ class _Driver:
         )
 
     def _methods(self, name: str) -> list[Any]:
-        return [getattr(one, name) for one in self.passes if hasattr(one, name)]
+        return self._found.get(name, [])
 
     def _enter(self, kind: type[cst.CSTNode], visits: list[Callable[[Any], Any]]) -> Enter | None:
         moves = _ENTER.get(kind)
@@ -84,6 +91,11 @@ class _Driver:
             return new
 
         return leave
+
+
+@cache
+def _handlers_of(kind: type[NodePass]) -> list[str]:
+    return [name for name in dir(kind) if name.startswith(_HANDLERS)]
 
 
 def _enter_function(file: FileRewrite, node: cst.CSTNode) -> None:

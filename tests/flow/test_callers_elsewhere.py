@@ -45,3 +45,40 @@ def test_an_argument_of_another_file(tmp_path: Path, call: str, by_layer: bool) 
     flow = Flow(resolver.file(source), resolver.modules, resolver.interpreter)
     function = next(node for node in flow.tree.body if isinstance(node, ast.FunctionDef))
     assert (flow.callers_elsewhere.carries(function, "out") == BY_LAYER) is by_layer
+
+
+BLOCKS = """\
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+
+def apply(act):
+    return act
+"""
+CALLERS = {
+    "direct": "from blocks import Block\nb = Block(1)\n",
+    "renamed": "from blocks import Block as B\nb = B(2)\n",
+    "derived": "from blocks import Block\nclass Thin(Block):\n    pass\nMake = Thin\n",
+    "by_derived": "import blocks\nfrom derived import Thin\nt = Thin(3)\n",
+    "by_value": "import blocks\nfrom derived import Make\nm = Make(4)\n",
+    "other": "from blocks import apply\napply(5)\n",
+}
+
+
+def test_only_files_that_can_call_a_function_are_resolved(tmp_path: Path) -> None:
+    """A file that names neither the class nor one that derives from it, under any name."""
+    (tmp_path / "blocks.py").write_text(BLOCKS)
+    for name, text in CALLERS.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    project = discover([tmp_path])
+    resolver = Resolver(project, Table())
+    source = next(file for file in project.files if file.module == "blocks")
+    flow = Flow(resolver.file(source), resolver.modules, resolver.interpreter)
+    cls = next(node for node in flow.tree.body if isinstance(node, ast.ClassDef))
+    given = flow.callers_elsewhere.given(cls.body[0], "act")
+    assert sorted(ast.unparse(node) for _, node in given if node) == ["1", "2", "3", "4"]
+    looked_at = {source.module for source in flow.callers_elsewhere._files}
+    assert looked_at == CALLERS.keys() - {"other"}

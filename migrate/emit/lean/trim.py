@@ -21,6 +21,7 @@ from migrate.emit.lean.shapes import (
 from migrate.emit.lean.signature import signed
 from migrate.syntax.access import is_read
 from migrate.syntax.collapse_lines import on_one_line
+from migrate.syntax.text import code
 from migrate.syntax.walk import transform_lazily
 
 
@@ -61,7 +62,7 @@ def trimmed(source: str, cut: Cut, defaults: Defaults) -> str:
         new = transform_lazily(piece, Folder({}, {}, cut.gone, cut.there))
     else:
         return source
-    text = module.with_changes(body=[*module.body[:-1], new]).code.strip("\n")
+    text = code(module.with_changes(body=[*module.body[:-1], new])).strip("\n")
     if text == source.strip("\n"):
         return source
     return text if ast.dump(ast.parse(text)) != ast.dump(ast.parse(source)) else source
@@ -95,11 +96,11 @@ def _yields(function: ast.FunctionDef) -> bool:
 
 
 def _code(function: cst.FunctionDef) -> str:
-    return cst.Module([function.with_changes(leading_lines=[], lines_after_decorators=[])]).code
+    return code(function.with_changes(leading_lines=[], lines_after_decorators=[]))
 
 
-def _parsed(code: str) -> ast.FunctionDef:
-    (tree,) = ast.parse(code).body
+def _parsed(text: str) -> ast.FunctionDef:
+    (tree,) = ast.parse(text).body
     assert isinstance(tree, ast.FunctionDef)
     return tree
 
@@ -181,13 +182,13 @@ class _Calls(cst.CSTTransformer):
             return updated_node
         if args:
             args[-1] = args[-1].with_changes(comma=updated_node.args[-1].comma)
-            if "\n" not in cst.Module([]).code_for_node(updated_node.with_changes(args=args)):
+            if "\n" not in code(updated_node.with_changes(args=args)):
                 args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         shorter = on_one_line(updated_node.with_changes(args=args))
         if not isinstance(shorter, cst.Call) or not shorter.args:
             return updated_node.with_changes(args=args)
         *others, last = shorter.args
-        if "\n" not in cst.Module([]).code_for_node(shorter):
+        if "\n" not in code(shorter):
             last = last.with_changes(comma=cst.MaybeSentinel.DEFAULT)
         return shorter.with_changes(args=[*others, last])
 

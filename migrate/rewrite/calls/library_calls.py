@@ -11,9 +11,11 @@ import libcst as cst
 from migrate.flow.construction import builds_in_program
 from migrate.pipeline import becomes, declare, flags
 from migrate.resolve import Usage
-from migrate.resolve.values import PARAMETER, UNKNOWN, Instance, Known, Value, options_of
+from migrate.resolve.values import PARAMETER, Value
 from migrate.rewrite.calls.call import Call, Refusal, Unbound, bind
+from migrate.rewrite.calls.call_arguments import arguments_in_order, sources_of
 from migrate.rewrite.calls.call_sites import CallSites
+from migrate.rewrite.calls.device_moves import only_moves
 from migrate.rewrite.calls.emit import arguments_kept, write_first
 from migrate.rewrite.calls.shown_types import shows_leaves
 from migrate.rewrite.calls.signature_cells import signature_helper
@@ -95,7 +97,7 @@ class LibraryCalls(NodePass):
     def _called(
         self, usage: Usage, partner: ast.Call, updated: cst.Call
     ) -> cst.BaseExpression | None:
-        if isinstance(updated.func, cst.Attribute) and self._only_moves(usage, partner):
+        if isinstance(updated.func, cst.Attribute) and only_moves(usage, partner, self.context):
             self.context.ported += 1
             return updated.func.value
         if usage.form == "unknown":
@@ -188,32 +190,6 @@ class LibraryCalls(NodePass):
         self.context.ported += 1
         portable = any(overload.portable for overload in entry.overloads)
         return cst.Name("True" if portable else "False")
-
-    def _only_moves(self, usage: Usage, partner: ast.Call) -> bool:
-        """`batch.to(device)`, whatever batch is: MindSpore has one device, and nothing to move."""
-        owner, _, name = usage.api.rpartition(".")
-        if owner not in ("torch.Tensor", "torch.nn.Module"):
-            return False
-        if name in ("cuda", "cpu", "pin_memory"):
-            return True
-        if name != "to":
-            return False
-        named = {keyword.arg for keyword in partner.keywords}
-        rest = named - {"device", "non_blocking", "copy", "memory_format"}
-        if rest or not partner.args:
-            return "device" in named and not rest
-        return len(partner.args) == 1 and self._is_device(partner.args[0])
-
-    def _is_device(self, node: ast.expr) -> bool:
-        kinds = options_of(self.context.type(node))
-        if any(isinstance(kind, Instance) and kind.cls == "torch.device" for kind in kinds):
-            return True
-        if any(
-            isinstance(kind, Known) and str(kind.value).startswith(("cuda", "cpu"))
-            for kind in kinds
-        ):
-            return True
-        return "device" in ast.unparse(node).lower() and kinds == (UNKNOWN,)
 
     def _flag_unknown(self, usage: Usage) -> None:
         name = usage.api.rpartition(".")[2]
@@ -311,7 +287,7 @@ class LibraryCalls(NodePass):
             candidate.variable = ast.unparse(variable) if variable is not None else ""
             if receiver is not None and isinstance(partner.func, ast.Attribute):
                 candidate.receiver_type = self.context.type(partner.func.value)
-            candidate.sources = _sources(candidate, partner)
+            candidate.sources = sources_of(candidate, partner)
             candidate.dtype_of = self.context.flow.dtypes.of
             candidate.may_be_empty = self.context.flow.empties.may_be
             candidate.gets_empty = self.context.flow.empties.reach
@@ -375,25 +351,3 @@ class LibraryCalls(NodePass):
         if earlier is not None:
             changed, place = earlier.tensor, earlier.place
         self._effects.in_place[new] = Change(changed, place, usage)
-
-
-def _sources(call: Call, partner: ast.Call) -> dict[str, ast.expr]:
-    """The arguments as the source has them, by torch's names; the receiver is "self"."""
-    written = arguments_in_order(partner)
-    found: dict[str, ast.expr] = {}
-    if call.receiver is not None and call.node is not None:
-        if len(call.node.args) < len(written):
-            found["self"] = written.pop(0)  # torch.Tensor.add(x, y)
-        elif isinstance(partner.func, ast.Attribute):
-            found["self"] = partner.func.value
-    for place, slot in enumerate(call.slots.values()):
-        if place < len(written) and not call.varargs:
-            found[slot.name] = written[place]
-    return found
-
-
-def arguments_in_order(node: ast.Call) -> list[ast.expr]:
-    """Positional and keyword arguments as they stand in the source."""
-    parts: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
-    parts.sort(key=lambda part: (part.lineno, part.col_offset))
-    return [part.value if isinstance(part, ast.keyword) else part for part in parts]
