@@ -23,7 +23,7 @@ from migrate.table import Table, TableError
 
 # What is known of modules grows with a tree; beyond this it is forgotten and learnt again, by lines
 # of whole trees. All processes together stay below it.
-_LINES_REMEMBERED = 75_000
+_LINES_REMEMBERED = 50_000
 # A second process costs a start-up of about 0.2 s; below this it does not pay.
 _WORTH_A_PROCESS = 1_500_000  # bytes
 _CHUNK = 12  # neighbouring files import the same modules, so they go to one process
