@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from migrate.flow.events import bound_in
 from migrate.style.calls import AUTOCASTS, Kinds
 from migrate.style.display import Display
-from migrate.style.frames import Frame, Item, Stays, items_of, without_moves
+from migrate.style.frames import Frame, Item, Stays, items_of
 
 Place = tuple[ast.expr, Frame]
 _BATCH_WORDS = {"data": "the inputs", "label": "the labels", "output": "the outputs"}
@@ -320,8 +320,14 @@ def _wraps(call: ast.Call) -> str:
     return last if last in ("enumerate", "tqdm") and call.args else ""
 
 
+def text_at(place: Place) -> str:
+    """In the words of the root, moves to a device left out."""
+    node, frame = place
+    return frame.text(frame.without_moves(node))
+
+
 def same_place(one: Place | None, other: Place | None) -> bool:
     """Whether two expressions are the same in the words of the root."""
     if one is None or other is None:
         return one is other
-    return one[1].text(without_moves(one[0])) == other[1].text(without_moves(other[0]))
+    return text_at(one) == text_at(other)

@@ -10,26 +10,25 @@ import ast
 from collections.abc import Iterator
 
 from migrate.flow.events import bound_in
+from migrate.flow.tables import gives_plain
 from migrate.pipeline.context import Context
+from migrate.resolve.values import External
 from migrate.style.frames import Frame, Stays
+from migrate.syntax.ast_index import nodes_of
 
-_PRINTS = ("print", "pprint", "tqdm", "trange")
-_LOGGERS = ("logger", "logging", "log", "_logger", "LOGGER", "LOG")
+_PRINTS: tuple[str, ...] = (
+    "builtins.print",
+    "pprint.pprint",
+    "tqdm.tqdm",
+    "tqdm.trange",
+    "tqdm.auto.tqdm",
+)
+_PRINTS += ("tqdm.auto.trange", "tqdm.notebook.tqdm", "tqdm.write", "tqdm.tqdm.write")
+_STREAMS = ("sys.stdout.write", "sys.stdout.flush", "sys.stderr.write", "sys.stderr.flush")
+_LOGGERS = ("logging.getLogger", "logging.Logger", "loguru.logger", "absl.logging")
 _LEVELS = ("debug", "info", "warning")
 _BAR_METHODS = ("set_description", "set_postfix", "set_postfix_str", "update", "write", "close")
 _COLLECTS = ("append", "update", "add", "reset", "extend")
-_PURE_FUNCTIONS: tuple[str, ...] = (
-    "abs",
-    "enumerate",
-    "float",
-    "format",
-    "int",
-    "len",
-    "list",
-    "max",
-    "min",
-)
-_PURE_FUNCTIONS += ("range", "round", "sorted", "str", "sum", "tuple", "zip")
 _PURE_METHODS: tuple[str, ...] = (
     "average",
     "avg",
@@ -88,7 +87,7 @@ class Display:
         call = statement.value
         if isinstance(call, ast.Constant):
             return
-        if isinstance(call, ast.Call) and is_print(call):
+        if isinstance(call, ast.Call) and _is_print(call, self._context):
             self.prints.append(statement)
             return
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
@@ -118,7 +117,11 @@ class Display:
         for node in ast.walk(expression):
             if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
                 raise Stays(f"`{_first_line(statement)}` does more than show something", statement)
-            if isinstance(node, ast.Call) and not self._is_pure(node) and not is_print(node):
+            if (
+                isinstance(node, ast.Call)
+                and not self._is_pure(node)
+                and not _is_print(node, self._context)
+            ):
                 if isinstance(statement, ast.Expr) and node is statement.value:
                     continue
                 raise Stays(
@@ -138,15 +141,12 @@ class Display:
 
     def _is_pure(self, call: ast.Call) -> bool:
         function = call.func
+        name = _library_name(function, self._context)
+        if name:
+            return _changes_nothing(name) or name.rpartition(".")[2] in _PURE_METHODS
         if isinstance(function, ast.Name):
-            if function.id in _PURE_FUNCTIONS:
-                return True
             return _is_record(self._context, call)
-        if not isinstance(function, ast.Attribute):
-            return False
-        if isinstance(function.value, ast.Name) and function.value.id in _PURE_MODULES:
-            return True
-        return function.attr in _PURE_METHODS
+        return isinstance(function, ast.Attribute) and function.attr in _PURE_METHODS
 
 
 def _is_record(context: Context, call: ast.Call) -> bool:
@@ -158,16 +158,41 @@ def _is_record(context: Context, call: ast.Call) -> bool:
     )
 
 
-def is_print(call: ast.Call) -> bool:
+def _changes_nothing(name: str) -> bool:
+    """A function of Python that neither writes nor moves anything on."""
+    module = name.partition(".")[0]
+    if module == "builtins":
+        return gives_plain(name) and name not in ("builtins.next", "builtins.iter")
+    return module in _PURE_MODULES
+
+
+def _library_name(function: ast.expr, context: Context) -> str:
+    """`time.time`, `builtins.print`; empty for what is no library's function."""
+    kind = context.type(function)
+    return kind.name if isinstance(kind, External) else ""
+
+
+def _is_print(call: ast.Call, context: Context) -> bool:
     function = call.func
-    if isinstance(function, ast.Name):
-        return function.id in _PRINTS
-    if not isinstance(function, ast.Attribute):
+    name = _library_name(function, context)
+    if name in (*_PRINTS, *_STREAMS):
+        return True
+    if not isinstance(function, ast.Attribute) or function.attr not in _LEVELS:
         return False
-    owner = ast.unparse(function.value)
-    if owner in _LOGGERS or owner.endswith((".logger", ".log")):
-        return function.attr in _LEVELS
-    return owner in ("sys.stdout", "tqdm") and function.attr in ("write", "flush")
+    return name == f"logging.{function.attr}" or _is_logger(function.value, context)
+
+
+def _is_logger(node: ast.expr, context: Context) -> bool:
+    """`log` of `log = logging.getLogger(__name__)`; one from out of view may be anything."""
+    if _library_name(node, context) in _LOGGERS:
+        return True
+    text = ast.unparse(node)
+    return any(
+        isinstance(one.value, ast.Call)
+        and _library_name(one.value.func, context) in _LOGGERS
+        and text in map(ast.unparse, one.targets)
+        for one in nodes_of(context.tree, ast.Assign)
+    )
 
 
 def _bars(frame: Frame) -> set[str]:
@@ -176,7 +201,7 @@ def _bars(frame: Frame) -> set[str]:
         name
         for name in frame.bound
         for value in frame.values(name)
-        if isinstance(value, ast.Call) and "tqdm" in ast.unparse(value.func)
+        if isinstance(value, ast.Call) and _library_name(value.func, frame.context) in _PRINTS
     }
 
 

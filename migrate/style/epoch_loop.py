@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from migrate.flow.blocks import statements_below
 from migrate.flow.events import all_bound
 from migrate.pipeline.context import Context
-from migrate.style.batch_loop import Place, Step, StepReader, same_place
+from migrate.style.batch_loop import Place, Step, StepReader, same_place, text_at
 from migrate.style.calls import NO_GRAD, Kinds
 from migrate.style.display import Display
 from migrate.style.evaluation import Evaluation, EvaluationReader
-from migrate.style.frames import Frame, Item, Scope, Stays, items_of, without_moves
+from migrate.style.frames import Frame, Item, Scope, Stays, items_of
 from migrate.syntax.access import is_read, read_of
 from migrate.syntax.ast_index import nodes_of
 
@@ -388,5 +388,4 @@ def _has_backward(body: Sequence[ast.stmt]) -> bool:
 
 def network_text(loop: EpochLoop) -> str:
     assert loop.step.network is not None
-    node, frame = loop.step.network
-    return frame.text(without_moves(node))
+    return text_at(loop.step.network)

@@ -9,6 +9,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from migrate.flow.devices import is_called_device
 from migrate.flow.events import all_bound, arguments_of
 from migrate.pipeline.context import Context
 from migrate.syntax.ast_index import nodes_of
@@ -16,7 +17,6 @@ from migrate.syntax.ast_index import nodes_of
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 _DEEPEST = 4  # calls inside of calls
 MOVES = ("to", "cuda", "cpu", "npu")
-_DEVICE_WORDS = ("device", "cuda", "cpu", "gpu", "npu", "rank", "mps")
 
 
 class Stays(Exception):
@@ -54,7 +54,7 @@ class Frame:
 
     def origin(self, node: ast.expr) -> tuple[ast.expr, Frame]:
         """What a name stands for: an argument of the caller's, or the value it is given once."""
-        node = without_moves(node)
+        node = self.without_moves(node)
         if isinstance(node, ast.Name):
             if node.id in self.given and self.keeps(node.id):
                 expression, frame = self.given[node.id]
@@ -64,11 +64,25 @@ class Frame:
                 return self.origin(values[0])
         return node, self
 
+    def without_moves(self, node: ast.expr) -> ast.expr:
+        """`x.to(device)`, `x.cuda()` are x."""
+        while (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in MOVES
+            and (node.func.attr != "to" or (node.args and self._is_device(node.args[0])))
+        ):
+            node = node.func.value
+        return node
+
+    def _is_device(self, node: ast.expr) -> bool:
+        return is_called_device(node, self.context.type(node))
+
     def values(self, name: str) -> list[ast.expr | None]:
         """What the scope assigns to a name, moves to a device left out."""
         found = self.context.flow.function(self.scope).defuse.definitions(name)
         values = [d.value for d in found if d.kind != "parameter"]
-        return [v for v in values if v is None or ast.unparse(without_moves(v)) != name]
+        return [v for v in values if v is None or ast.unparse(self.without_moves(v)) != name]
 
     def keeps(self, name: str) -> bool:
         """Whether a parameter is what the caller gave all through the function."""
@@ -176,20 +190,3 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
         return body[1:]
     return body
-
-
-def without_moves(node: ast.expr) -> ast.expr:
-    """`x.to(device)`, `x.cuda()` are x."""
-    while (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in MOVES
-        and (node.func.attr != "to" or (node.args and _is_device(node.args[0])))
-    ):
-        node = node.func.value
-    return node
-
-
-def _is_device(node: ast.expr) -> bool:
-    text = ast.unparse(node).lower()
-    return any(word in text for word in _DEVICE_WORDS)

@@ -20,7 +20,7 @@ from migrate.pipeline.context import Context
 from migrate.plan.bound_arguments import bound_arguments, literal_of
 from migrate.resolve.plain_values import FLOAT
 from migrate.style.batch_loop import Place
-from migrate.style.frames import Frame, without_moves
+from migrate.style.frames import Frame
 from migrate.syntax.ast_index import nodes_of
 
 SGD = "torch.optim.SGD"
@@ -212,7 +212,7 @@ def _setting(key: str, value: ast.expr, context: Context) -> str:
 
 def _without_list(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "list" and len(node.args) == 1:
-        return without_moves(node.args[0])
+        return node.args[0]
     return node
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate.style.batch_loop import Place, Step
+from migrate.style.batch_loop import Place, Step, text_at
 from migrate.style.epoch_loop import EpochLoop, network_text
-from migrate.style.frames import Frame, Stays, without_moves
+from migrate.style.frames import Frame, Stays
 from migrate.style.optimizers import Creation, NativeOptimizer
 
 TRAIN = "__mindspore__.train."
@@ -77,7 +77,7 @@ class Writer:
 
     def _text(self, place: Place | None) -> str:
         assert place is not None
-        return place[1].text(without_moves(place[0]))
+        return text_at(place)
 
     def _loss(self) -> str:
         """The loss as a layer, on a line of its own where the program calls a function."""

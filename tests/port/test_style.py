@@ -125,6 +125,23 @@ def test_shown_values_are_listed(restyle) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("head", "line", "goes"),
+    [
+        ("import logging\nnews = logging.getLogger('news')", "news.info(loss.item())", True),
+        ("import logging", "logging.info(loss.item())", True),
+        ("from sys import stdout", "stdout.write('%f' % loss.item())", True),
+        ("from elsewhere import logger", "logger.info(loss.item())", False),
+        ("from elsewhere import print", "print(loss.item())", False),
+        ("def max(a, b):\n    raise StopIteration", "print(max(loss.item(), 1))", False),
+        ("import os", "print(os.remove('x'))", False),
+    ],
+)
+def test_what_only_shows_is_not_told_by_its_name(restyle, head: str, line: str, goes: bool) -> None:
+    text = with_lines(batch=line).replace("\n\n\nclass Net", f"\n{head}\n\n\nclass Net", 1)
+    assert ("Model(" in restyle(text).text) is goes
+
+
 def test_an_evaluation_is_a_metric(restyle) -> None:
     ported = restyle(with_lines(epoch=EVALUATION + "print(correct / len(test_loader.dataset))"))
     assert not ported.findings
