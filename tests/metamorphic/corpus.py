@@ -22,7 +22,16 @@ SAMPLE = (
 )
 TORCH_SAMPLE = ("distributions/multivariate_normal.py",)  # of torch itself
 # Training loops in several styles: closures, averages, gradients by hand, lists of networks.
-TRAINING_SAMPLE = ("adversarial", "averaged", "by_hand", "closures", "integers", "lists")
+TRAINING_SAMPLE: tuple[str, ...] = (
+    "adversarial",
+    "averaged",
+    "by_hand",
+    "closures",
+    "integers",
+    "lists",
+)
+TRAINING_SAMPLE += ("by_class", "language", "one_line", "seeded_data", "settings", "shared")
+TRAINING_SAMPLE += ("uncompiled",)
 
 
 def package(name: str) -> Path:

@@ -15,6 +15,8 @@ from migrate.project import discover
 from migrate.table import Table
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
+# Says for the whole program how layers start; the second time it changes nothing.
+_ONCE = "helpers.start_in_training_mode()"
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def merged(meanings: Iterable[Meaning]) -> Meaning:
     """Several files as one, definitions sorted: where they stand does not matter."""
     several = list(meanings)
     statements = sorted(part for meaning in several for part in meaning.statements)
+    if _ONCE in statements:
+        statements = [_ONCE, *(part for part in statements if part != _ONCE)]
     return Meaning(tuple(statements), sum((m.findings for m in several), Counter()))
 
 
