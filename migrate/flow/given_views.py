@@ -31,11 +31,8 @@ class GivenViews:
     def given(self, function: ast.AST, name: str) -> list[tuple[Flow, ast.expr]]:
         """What the calls of the program pass for the parameter."""
         flow = self._flow
-        here = [
-            (flow, argument_given(site.node, name, function))
-            for site in flow.calls.callees(flow.tree)
-            if any(target.node is function for target in site.targets)
-        ]
+        calls = dict.fromkeys(flow.calls.callers(function))
+        here = [(flow, argument_given(call, name, function)) for call in calls]
         elsewhere = flow.callers_elsewhere.given(function, name)
         return [(flow, node) for flow, node in (*here, *elsewhere) if node is not None]
 
