@@ -42,6 +42,7 @@ class Sign(Flag):
     UNDOES_TANH = auto()  # 1 - y ** 2, atanh(y)
     SETS_GRAD_MODE = auto()
     SWITCHES_GRAD_MODE = auto()  # by a call of its own, not for a block
+    DEFINES_BACKWARD = auto()  # a method of that name that takes the loss
 
 
 _SIGNS = "_signs"  # of a tree, where they are remembered
@@ -249,6 +250,13 @@ def _reached_by_name(called: str, arguments: list[ast.expr]) -> Sign:
     return found
 
 
+def _class(node: ast.ClassDef, names: set[str]) -> Sign:
+    """`def backward(self, loss)` of an accelerator or a trainer; custom gradients are static."""
+    own = (m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "backward")
+    takes = any(not method.decorator_list and len(method.args.args) > 1 for method in own)
+    return Sign.DEFINES_BACKWARD if takes else Sign.NOTHING
+
+
 def _compare(node: ast.Compare, names: set[str]) -> Sign:
     """`x != x` and `x == x` tell NaN from numbers."""
     if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
@@ -378,6 +386,7 @@ _LOOKS: dict[type[ast.AST], Callable[[Any, set[str]], Sign]] = {
     ast.ImportFrom: _import_from,
     ast.Import: _import,
     ast.Call: _call,
+    ast.ClassDef: _class,
     ast.Compare: _compare,
     ast.BinOp: _difference,
     ast.keyword: _keyword,

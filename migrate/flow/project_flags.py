@@ -90,6 +90,11 @@ def trains(project: Project) -> bool:
     return _any_has(project, Sign.CALLS_BACKWARD)
 
 
+def defines_backward(project: Project) -> bool:
+    """Some class of these files has a backward(loss) of its own, as accelerators do."""
+    return _any_has(project, Sign.DEFINES_BACKWARD)
+
+
 def reads_gradients(project: Project, except_in: SourceFile | None = None) -> bool:
     """Somewhere in these files the gradients of parameters are looked at or changed."""
     files = (file for file in project.files if file is not except_in)

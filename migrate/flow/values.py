@@ -22,6 +22,7 @@ from migrate.flow.tables import (
 )
 from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import (
+    INT,
     UNKNOWN,
     External,
     Instance,
@@ -273,9 +274,20 @@ class Evaluator(Layouts):
         )
 
     def iterated(self, iterable: ast.expr, definition: Definition) -> Refs:
+        if self._counts(definition):
+            return NOTHING
         held = self.elements(self.value(iterable), iterable)
         target = getattr(definition.statement, "target", None)
         return held if isinstance(target, ast.Name) else held | _contents(held)
+
+    def _counts(self, definition: Definition) -> bool:
+        """`i` of `for i, batch in enumerate(loader)`: a number, and no part of what is held."""
+        named = (
+            self._flow.symbols.type(node)
+            for node in all_nodes(definition.node)
+            if isinstance(node, ast.Name) and node.id == definition.name
+        )
+        return any(kind is INT for kind in named)
 
     def effects_of(self, statement: ast.AST) -> None:
         """Put what the statement stores into the containers and attributes concerned."""

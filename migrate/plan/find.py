@@ -10,6 +10,7 @@ from migrate.flow import FunctionFlow
 from migrate.flow.blocks import Home, innermost_loop, outermost_loop, statements_below
 from migrate.flow.late_bindings import is_made_later
 from migrate.flow.names import binds
+from migrate.flow.project_flags import defines_backward
 from migrate.pipeline.context import Context
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import UNKNOWN, Instance, Value, options_of
@@ -71,6 +72,7 @@ class Calls:
     zeros: list[StepCall] = field(default_factory=list)
     clips: list[StepCall] = field(default_factory=list)
     unscales: list[StepCall] = field(default_factory=list)
+    own_backwards: list[ast.Call] = field(default_factory=list)  # methods of the program's own
     loops_over_optimizers: bool = False
     models: dict[str, set[str]] = field(default_factory=dict)  # optimizer -> what it trains
 
@@ -149,7 +151,10 @@ def _sort_method(
 ) -> None:
     receiver, name = function.value, function.attr
     if name == "backward" and isinstance(statement, ast.Expr) and len(call.args) < 2:
-        if _may_be(context.type(receiver), "torch.Tensor"):
+        kind = context.type(receiver)
+        if kind is UNKNOWN and call.args and defines_backward(context.modules.project):
+            found.own_backwards.append(call)  # `self.fabric.backward(loss)`
+        elif _may_be(kind, "torch.Tensor"):
             scaler, bare = _unscaled(receiver)
             found.backwards.append(Backward(statement, block, call, receiver, bare, scaler))
     elif name == "zero_grad":

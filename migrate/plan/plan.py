@@ -14,6 +14,7 @@ from migrate.flow.region import surely_binds
 from migrate.flow.replaced_members import may_be_replaced
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
+from migrate.plan.apart import note_apart
 from migrate.plan.find import Backward, Calls, find_calls
 from migrate.plan.gradient_users import (
     are_unused,
@@ -50,7 +51,8 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     if not _has_gradients(tree, context) and asks_tensors(tree, context, []) is None:
         plans.switches = plan_modes(tree, homes, set(), context)
         # Gradients that another file computes lie at the parameters.
-        plans.on_parameters = plans.accumulates = gradients_cross_functions(context.modules.project)
+        plans.on_parameters = gradients_cross_functions(context.modules.project)
+        note_apart(plans, [find_calls(home, context) for home in homes])
         return plans
     calls_of = {home: find_calls(home, context) for home in homes}
     plans.gradients = plan_tensor_gradients(homes, calls_of, context, taken)
@@ -68,11 +70,14 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     for home, calls in calls_of.items():
         refused |= _plan_home(home, calls, plans, context, taken)
     if not refused and recorded is None:
+        note_apart(plans, calls_of.values())
         return plans
     if recorded is not None and not refused:
         flag_record(recorded, context)
     calls_of = {home: find_calls(home, context) for home in homes}
-    return _tape(calls_of, refused, plans.switches, context)
+    plans = _tape(calls_of, refused, plans.switches, context)
+    note_apart(plans, calls_of.values())
+    return plans
 
 
 def _has_gradients(tree: ast.Module, context: Context) -> bool:

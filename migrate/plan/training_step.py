@@ -70,6 +70,7 @@ class Plans:
     accumulates: bool = False  # some step lets gradients add up
     tape: bool = False  # gradients are recorded while the program runs
     on_parameters: bool = False  # gradients are stored at the parameters, as torch does
+    apart: set[ast.AST] = field(default_factory=set)  # steps in functions without a backward pass
     switches: Switches = field(default_factory=Switches)  # to training mode
 
     def note(self, statement: ast.stmt, call: ast.Call, role: Role) -> None:

@@ -9,6 +9,8 @@ import io
 _KEYWORDS = frozenset({"dim", "keepdim", "unbiased"})
 # Files have a detach too, tensorflow a numpy: not in a program that uses torch.
 _WITHOUT_ARGUMENTS = frozenset({"clone", "detach", "long", "numpy"})
+# numpy has functions of these names, and no methods.
+_WITH_DIMENSIONS = frozenset({"flip"})
 
 
 def says_tensor(call: ast.Call) -> bool:
@@ -20,9 +22,20 @@ def says_tensor(call: ast.Call) -> bool:
         return len(call.args) == 1 and _names_a_type(call.args[0])
     if name in _WITHOUT_ARGUMENTS:
         return not call.args and not call.keywords
+    if name in _WITH_DIMENSIONS:
+        return bool(call.args) and all(map(_is_dimension, call.args)) and not call.keywords
     if name == "argsort" and any(keyword.arg == "descending" for keyword in call.keywords):
         return True
     return any(keyword.arg in _KEYWORDS for keyword in call.keywords)
+
+
+def _is_dimension(node: ast.expr) -> bool:
+    """`0`, `-1`, `[2, 3]`"""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return all(map(_is_dimension, node.elts))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _names_a_type(node: ast.expr) -> bool:

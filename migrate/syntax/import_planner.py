@@ -33,6 +33,7 @@ _MODULES = (
     ("math", "math", "import math"),
     ("functools", "functools", "import functools"),
     ("os", "os", "import os"),
+    ("multiprocessing", "multiprocessing", "import multiprocessing"),
 )
 # Written bare, as MindSpore authors do.
 _BARE = {
@@ -52,6 +53,7 @@ _ROOTS = {
     "math": "math",
     "functools": "functools",
     "os": "os",
+    "multiprocessing": "multiprocessing",
     HELPERS: HELPERS,
 }
 

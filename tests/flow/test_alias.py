@@ -98,6 +98,12 @@ def test_each_round_of_a_loop_makes_new_tensors(program, body, observers):
     assert seen(program, body) == observers
 
 
+def test_a_counter_of_batches_is_no_part_of_them(program):
+    body = "for i, (x, y) in enumerate(z):\n    x[0] = 1.0  # here\n    print(i, y)\nreturn 0"
+    found = seen(program, body)
+    assert not [one for one in found if one.startswith("name i")] and found
+
+
 def test_a_default_argument_lives_on(program):
     found = seen(program, "x.add_(1)  # here\nreturn x.clone()", parameters="x=torch.zeros(3)")
     assert found == ["caller x same"]

@@ -231,3 +231,46 @@ def test_a_forward_in_a_file_that_never_names_torch(port_files) -> None:
     )
     texts = {path.name: ported.text for path, ported in tree.files.items()}
     assert "def construct(self, x):" in texts["net.py"]
+
+
+def test_an_accelerator_s_backward_is_its_own_method(port_files) -> None:
+    """Clipping and stepping in other functions take the gradients at the parameters."""
+    tree = port_files(
+        {
+            "project/fabric.py": """\
+                import torch
+
+
+                class Fabric:
+                    def backward(self, loss):
+                        loss.backward()
+
+                    def clip(self, module):
+                        return torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+
+                    def step(self, optimizer):
+                        optimizer.step()
+                """,
+            "project/loop.py": """\
+                import torch
+
+
+                class Trainer:
+                    def __init__(self, fabric):
+                        self.fabric = fabric
+
+                    def epoch(self, task, batches):
+                        for batch in batches:
+                            loss = task.loss(torch.stack(batch))
+                            self.fabric.backward(loss / 2)
+                            self.fabric.step(self.optimizer)
+                """,
+        },
+        "project",
+    )
+    texts = {path.name: ported.text for path, ported in tree.files.items()}
+    assert "helpers.backward(loss)" in texts["fabric.py"]
+    assert "return helpers.clip_grad_norm_(helpers.parameters(module), 1.0)" in texts["fabric.py"]
+    kept = "optimizer(helpers.ParameterGradients(optimizer.parameters).values)"
+    assert kept in texts["fabric.py"]
+    assert "            self.fabric.backward(loss / 2)" in texts["loop.py"]

@@ -23,6 +23,8 @@ ALONE = "sync_norm"
 SHAPES = sorted(
     {p.stem for p in PROGRAMS.glob("*.py")} | {p.parent.name for p in PROGRAMS.glob("*/train.py")}
 )
+# float16 inside of autocast, on both sides.
+MIXED = "plugins"
 RANKS = range(2)
 
 Answers = dict[str, list[dict[str, np.ndarray]]]
@@ -65,9 +67,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=False,
     )
-    # The program whose gradients are recorded has a finding that says so, and no other has one.
+    # The programs whose gradients are recorded have findings that say so, and no other has one.
     findings = [line for line in done.stdout.splitlines() if ": MS" in line]
-    assert [Path(line.partition(":")[0]).name for line in findings] == ["native_scaler.py"], done
+    files = {Path(line.partition(":")[0]).name for line in findings}
+    assert files == {"native_scaler.py", "fabric.py"}, done
+    assert all("gradients are recorded" in line for line in findings), done
     names = [name for name in SHAPES if name != ALONE]
     run_two(DRIVER, PROGRAMS, folder / "torch", "torch", *names, cwd=folder)
     (folder / "torch" / ALONE).mkdir()
@@ -92,8 +96,9 @@ def test_both_ranks_train_as_torchs(folder: Path, shape: str, mode: str) -> None
     for rank in RANKS:
         for name in (n for n in theirs[rank] if n not in ("first", "second")):
             # 5e-5: an AdamW step divides rounding errors by small second moments.
+            bound = 5e-3 if shape == MIXED else 5e-5
             np.testing.assert_allclose(
-                ours[rank][name], theirs[rank][name], rtol=5e-5, atol=5e-5, err_msg=name
+                ours[rank][name], theirs[rank][name], rtol=bound, atol=bound, err_msg=name
             )
     # Ranks see other data: equal weights are no accident of equal inputs.
     assert not np.array_equal(theirs[0]["losses"], theirs[1]["losses"]) or shape in (

@@ -16,13 +16,12 @@ from mindspore.experimental import optim
 from migrate.emit.helpers.train_gradient import averaged
 from migrate.emit.helpers.train_leaves import gradients_at_tensors
 
-_trained: weakref.WeakSet = weakref.WeakSet()  # optimizers
-
 
 def record():
     """Record operators from the moment on when the program makes its first optimizer.
 
-    A program that only imports the file, a network for one, stays as it is and may compile.
+    A program that only imports the file, a network for one, stays as it is and may compile. The
+    optimizers are kept where every helper module of the program finds them.
     """
     _give_tensors_their_flag()
     if hasattr(optim.Optimizer, "recorded"):
@@ -31,11 +30,11 @@ def record():
 
     def remembered(self, *args, **kwargs):
         plain(self, *args, **kwargs)
-        _trained.add(self)
+        optim.Optimizer.recorded.add(self)
         start_recording()
 
     optim.Optimizer.__init__ = remembered
-    optim.Optimizer.recorded = True
+    optim.Optimizer.recorded = weakref.WeakSet()
 
 
 def _give_tensors_their_flag():
@@ -69,7 +68,8 @@ def backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs=
         raise NotImplementedError("gradients of gradients are not complete in PyNative mode")
     if gradient is None and loss.size != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    trained = {id(p): p for optimizer in _trained for p in optimizer.parameters}
+    optimizers = getattr(optim.Optimizer, "recorded", ())
+    trained = {id(p): p for optimizer in optimizers for p in optimizer.parameters}
     shared = [p for p in trained.values() if p.requires_grad and hasattr(p, "averaging")]
     before = [parameter.grad for parameter in shared]
     for parameter in shared:

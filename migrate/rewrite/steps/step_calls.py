@@ -80,9 +80,11 @@ class StepCalls(NodePass):
     def _apart(self, partner: ast.AST | None, updated: cst.Call) -> str:
         """zero_grad(), step() or clipping away from any backward pass, where gradients are kept."""
         usage = self.context.usage(partner.func) if isinstance(partner, ast.Call) else None
-        if usage is None or not self._steps.plans.accumulates:
+        if not self._steps.plans.accumulates:
             return ""
         owner = code(updated.func.value) if isinstance(updated.func, cst.Attribute) else ""
+        if usage is None:
+            return self._unknown(partner, owner)
         if not self._steps.plans.on_parameters:
             store = self.spelling.name("helpers.gradients_of")
             if usage.api == "torch.optim.Optimizer.step" and not updated.args:
@@ -102,6 +104,14 @@ class StepCalls(NodePass):
             name = self.spelling.name(f"helpers.{usage.api.rpartition('.')[2].rstrip('_')}_")
             return code(updated.with_changes(func=expression(name)))
         return ""
+
+    def _unknown(self, partner: ast.AST | None, owner: str) -> str:
+        """`optimizer.step()` of a parameter that nobody says the type of."""
+        if partner not in self._steps.plans.apart or not isinstance(partner, ast.Call):
+            return ""
+        self.context.edited_lines.add(partner.lineno)
+        store = self.spelling.name("helpers.ParameterGradients")
+        return self._step_with(owner, f"{store}({owner}.parameters).values")
 
     def _step_with(self, owner: str, kept: str) -> str:
         """The optimizer's step with gradients that lie somewhere."""
