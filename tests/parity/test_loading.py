@@ -220,11 +220,13 @@ def test_a_failure_in_user_code_names_the_option_to_try(
         "importing": "importing the model",
         "running": "running the model once, to see its output",
     }
-    assert step in advice.next_step(error, stages[stage], definitions_only=False)
-    assert not advice.next_step(AttributeError(), stages["importing"], definitions_only=True)
-    assert not advice.next_step(error, "the step", definitions_only=False)
+    assert step in advice.next_step(error, str(error), stages[stage], definitions_only=False)
+    assert not advice.next_step(AttributeError(), "", stages["importing"], definitions_only=True)
+    assert not advice.next_step(error, str(error), "the step", definitions_only=False)
 
 
 def test_targets_beyond_the_outputs_name_the_option() -> None:
     error = IndexError("Target 8 is out of bounds.")
-    assert "--classes" in advice.next_step(error, "float64 step", definitions_only=False)
+    assert "--classes" in advice.next_step(
+        error, str(error), "float64 step", definitions_only=False
+    )

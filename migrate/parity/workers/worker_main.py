@@ -75,7 +75,7 @@ def main(job_path: str) -> None:
         what = describe(error, _LONGEST)
         where = _user_line(error, job)
         only = loading.current().definitions_only
-        step = advice.next_step(error, progress.stage, definitions_only=only)
+        step = advice.next_step(error, what, progress.stage, definitions_only=only)
         leave_word(folder, "exception", progress.stage, what, where, step, _trace(error))
         code = 1
     sys.stdout.flush()

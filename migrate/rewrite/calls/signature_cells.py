@@ -8,6 +8,7 @@ every argument is a name.
 
 from __future__ import annotations
 
+import builtins
 import keyword
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -45,6 +46,8 @@ def signature_helper(
     known_as = name if entry.kind == "class" and not is_imported_alone(entry) else qualified
     if known_as in context.helpers:
         known_as = qualified
+    if hasattr(builtins, known_as):
+        known_as = f"torch_{qualified}"  # other helpers call Python's max
     if form is not None and len(entry.overloads) > 1:
         place = entry.overloads.index(form)
         known_as = f"{qualified}_{place + 1}" if place else qualified
@@ -118,44 +121,82 @@ def signature_source(entry: Entry, name: str, *, derive: bool) -> tuple[str, dic
 
 
 def _told_by_arguments(entry: Entry) -> bool:
-    """`torch.add(x, y)` and `torch.add(x, y, alpha=2)`: how many arguments there are and what they
-    are called decides the form, not their types.
+    """`torch.add(x, y)` and `torch.add(x, y, alpha=2)`, `torch.max(x, 1)` and `torch.max(x, y)`:
+    the arguments' number, names and types decide the form when the program runs.
     """
-    signatures = [form.signature for form in entry.overloads]
     return (
         entry.kind == "function"
-        and len(signatures) > 1
+        and len(entry.overloads) > 1
         and not _takes_sizes(entry)
-        and all(form.portable for form in entry.overloads)
-        and all(s is not None and not any(p.type for p in s.parameters) for s in signatures)
+        and all(form.portable and _can_be_tested(form.signature) for form in entry.overloads)
+    )
+
+
+# What a parameter's type words are at run time; of the others nothing is said there.
+_CLASSES = {
+    "Tensor": ("Tensor", "Parameter"),
+    "int": ("int",),
+    "float": ("float",),
+    "bool": ("bool",),
+    "sequence": ("list", "tuple"),
+    "None": ("type(None)",),
+}
+
+
+def _can_be_tested(signature: Signature | None) -> bool:
+    return signature is not None and all(
+        parameter.kind not in ("varargs", "varkwargs") and parameter.type_words <= _CLASSES.keys()
+        for parameter in signature.parameters
+        if parameter.type or parameter.kind in ("varargs", "varkwargs")
     )
 
 
 def _by_arguments(entry: Entry, name: str, *, derive: bool) -> tuple[str, dict[str, None]]:
     """A function for each form, and one that takes the first that can be called like this."""
-    texts = ["import inspect"]
-    helpers: dict[str, None] = {}
-    names = [f"{name}_{place}" for place, _ in enumerate(entry.overloads, start=1)]
-    for one, form in zip(names, entry.overloads, strict=True):
+    texts: list[str] = []
+    helpers: dict[str, None] = {"takes": None}
+    tests = []
+    for place, form in enumerate(entry.overloads, start=1):
+        one = f"{name}_{place}"
         text, needed = signature_source(replace(entry, overloads=(form,)), one, derive=derive)
         imports = [line for line in text.splitlines() if line.startswith(("import ", "from "))]
         texts[0:0] = imports
         texts += ["", "", *(line for line in text.splitlines() if line not in imports)]
         helpers |= needed
+        assert form.signature is not None
+        tests += [f"    if takes({_form_test(form.signature)}):"]
+        tests += [f"        return {one}(*args, **options)"]
+    if any("Tensor" in test for test in tests):
+        texts.insert(0, "from mindspore import Parameter, Tensor")
     texts += [
         "",
         "",
         f"def {name}(*args, **options):",
         f'    """{entry.torch}, in the form that takes these arguments."""',
-        f"    for form in ({', '.join(names)}):",
-        "        try:",
-        "            inspect.signature(form).bind(*args, **options)",
-        "        except TypeError:",
-        "            continue",
-        "        return form(*args, **options)",
+        *tests,
         f'    raise TypeError("{entry.torch} takes no such arguments")',
     ]
     return "\n".join(texts), helpers
+
+
+def _form_test(signature: Signature) -> str:
+    """The arguments of `takes`: `args, options, ("input", "dim"), needs=("input", "dim")`."""
+    parts = ["args, options", str(tuple(p.name for p in signature.positional))]
+    groups = {
+        "needs": [p.name for p in signature.parameters if p.required],
+        "named": [p.name for p in signature.parameters if p.kind == "keyword"],
+    }
+    parts += [f"{group}={tuple(names)}" for group, names in groups.items() if names]
+    types = []
+    for parameter in signature.parameters:
+        if parameter.type:
+            words = [word for word in _CLASSES if word in parameter.type_words]
+            classes = [name for word in words for name in _CLASSES[word]]
+            one = "," if len(classes) == 1 else ""
+            types.append(f"'{parameter.name}': ({', '.join(classes)}{one})")
+    if types:
+        parts.append(f"types={{{', '.join(types)}}}")
+    return ", ".join(parts).replace("'", '"')
 
 
 _SIZES = (

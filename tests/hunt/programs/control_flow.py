@@ -528,3 +528,55 @@ class Net(nn.Module):
 
 def run():
     return fill(Net(3))(data(2, 2, 4, 4))
+
+# %% [0] reductions chosen from a table, of rows, of all and of two tensors
+# in: 3,4 3,4; grad
+REDUCE = {"max": torch.max, "min": torch.min, "std": torch.std}
+
+def f(x, y):
+    rows = REDUCE["max"](x, dim=1).values - REDUCE["min"](x, 1)[0]
+    return (rows * REDUCE["max"](x) + REDUCE["min"](x, y).sum(1) * REDUCE["std"](x, 1)).sum()
+
+# %% [0] the larger of many tensors by reduce
+# in: 3,4 3,4; grad
+import functools
+
+def f(x, y):
+    return functools.reduce(torch.max, [x, y, x * y, x - y]).sum()
+
+# %% [0] the smaller of two critics, unpacked into the call
+class Critics(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(3, 1), nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.one(x), self.two(x)
+
+def run():
+    critics = fill(Critics())
+    actor = fill(nn.Linear(4, 3), 2)
+    opt = torch.optim.Adam(actor.parameters(), lr=0.05)
+    losses = []
+    for i in range(3):
+        loss = -torch.min(*critics(torch.tanh(actor(data(5, 4, seed=i))))).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    return losses, actor
+
+# %% [0] a pooling function chosen by a flag
+# in: 2,3,4,4; grad
+def f(x):
+    total = 0
+    for mean in (True, False):
+        pool = F.avg_pool2d if mean else F.max_pool2d
+        total = total + pool(x, 2).pow(2).sum() + pool(x, 3, stride=1, padding=1).sum()
+    return total
+
+# %% [0] functions with the names of Python's
+# in: 3,4
+def f(x):
+    whole = list(map(torch.round, [x, x * 10]))
+    return whole, max(1, 2), list(map(torch.any, [x > 0, x > 9])), [torch.where(m) for m in [x > 0]]
