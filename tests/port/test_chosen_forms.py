@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from migrate.emit.helpers.call_forms import takes
+
 CLIPPED = """\
 import torch
 from torch import nn
@@ -54,7 +56,7 @@ def test_values_that_decide_at_run_time(port, source: str, ported: str) -> None:
 
 def test_a_form_for_each_way_to_call_it(port) -> None:
     generated = port("import torch\n\nf = torch.add\n").generated["add"]
-    names: dict[str, object] = {}
+    names: dict[str, object] = {"takes": takes}
     exec(generated.replace("from mindspore import ops", "import operator as ops"), names)
     add = names["add"]
     assert callable(add)
