@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrate.flow.gradient_reads import gradient_reads
+from migrate.flow.mutations import adds_nothing
 from migrate.flow.tables import gives_plain
 from migrate.resolve.values import External
 from migrate.syntax.ast_index import all_nodes, child_nodes
@@ -174,7 +175,7 @@ class _Plain:
         self._flow = flow
         self._changed: dict[str, list[ast.stmt]] = {}
         for statement in statements:
-            for name in names.mutates(statement):
+            for name in () if adds_nothing(statement) else names.mutates(statement):
                 self._changed.setdefault(name, []).append(statement)
 
     def holds(self, node: ast.expr | None, depth: int = 0) -> bool:

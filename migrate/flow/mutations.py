@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from migrate.flow.answer import Verdict, yes
 from migrate.flow.events import heads
-from migrate.flow.tables import REMOVING, STORING, is_in_place
-from migrate.resolve.values import UNKNOWN, Instance, is_tensor, options_of
+from migrate.flow.tables import REMOVING, REORDERED_ARGUMENTS, REORDERING, STORING, is_in_place
+from migrate.resolve.values import UNKNOWN, External, Instance, is_tensor, options_of
 from migrate.syntax.ast_index import child_nodes
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def mutations(flow: FunctionFlow) -> Iterator[Mutation]:
 
 
 class Fill(NamedTuple):
-    """A container gets or loses items by a method, `losses.append(v)`, or by a function of the
-    program that it is passed to, `collect(losses, v)`.
+    """A container gets or loses items, or another order: by a method, `losses.append(v)`, by
+    `del losses[0]`, by a function of Python's library or one of the program that it is passed to,
+    `random.shuffle(names)`, `collect(losses, v)`.
     """
 
     place: ast.expr
@@ -60,6 +61,10 @@ def fills(flow: FunctionFlow) -> Iterator[Fill]:
         if isinstance(statement, (ast.For, ast.AsyncFor)) and point.definitions:
             continue  # its second point
         alone = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(statement, ast.Delete):
+            for target in statement.targets:
+                if isinstance(target, ast.Subscript):
+                    yield Fill(target.value, statement)
         for head in heads(statement):
             if isinstance(head, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
@@ -68,6 +73,8 @@ def fills(flow: FunctionFlow) -> Iterator[Fill]:
                     if _is_fill(node, flow, alone=node is alone):
                         assert isinstance(node.func, ast.Attribute)
                         yield Fill(node.func.value, statement)
+                    if (reordered := _reordered(node, flow)) is not None:
+                        yield Fill(reordered, statement)
                     for place in flow.effects.of_call(node).filled:
                         yield Fill(place, statement, passed=True)
 
@@ -77,8 +84,28 @@ def _is_fill(call: ast.Call, flow: FunctionFlow, *, alone: bool) -> bool:
     function = call.func
     if not isinstance(function, ast.Attribute) or flow.symbols.api(function):
         return False
-    names = STORING | REMOVING if alone else (STORING | REMOVING) - {"add", "update"}
+    names = STORING | REMOVING
+    names = names | REORDERING if alone else names - {"add", "update"}
     return function.attr in names and not flow.symbols.targets(call)
+
+
+def _reordered(call: ast.Call, flow: FunctionFlow) -> ast.expr | None:
+    """`names` of `random.shuffle(names)`."""
+    callee = flow.symbols.type(call.func)
+    place = REORDERED_ARGUMENTS.get(callee.name) if isinstance(callee, External) else None
+    return call.args[place] if place is not None and place < len(call.args) else None
+
+
+def adds_nothing(statement: ast.AST) -> bool:
+    """`times.sort()`, `del times[0]`: what a container holds afterwards, it held before."""
+    if isinstance(statement, ast.Delete):
+        return True
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    function = call.func if isinstance(call, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in REORDERING - {
+        "extendleft",
+        "subtract",
+    }
 
 
 def _of_statement(flow: FunctionFlow, statement: ast.AST) -> Iterator[Mutation]:

@@ -72,6 +72,28 @@ IDEMPOTENT = frozenset({"relu", "relu6", "hardtanh", "hardsigmoid_", "abs", "cla
 STORING = frozenset({"append", "add", "insert", "extend", "update", "setdefault", "appendleft"})
 # Methods of Python's containers that take items out.
 REMOVING = frozenset({"pop", "popleft", "popitem", "clear", "remove", "discard"})
+# Methods that give a container another order or other items; they return nothing.
+REORDERING = frozenset(
+    """
+    reverse sort rotate move_to_end extendleft subtract difference_update intersection_update
+    symmetric_difference_update
+    """.split()  # noqa: SIM905
+)
+# Functions of Python's library and numpy -> which argument gets another order or other items.
+REORDERED_ARGUMENTS = {
+    "random.shuffle": 0,
+    "numpy.random.shuffle": 0,
+    "heapq.heapify": 0,
+    "heapq.heappush": 0,
+    "heapq.heappop": 0,
+    "heapq.heapreplace": 0,
+    "heapq.heappushpop": 0,
+    "bisect.insort": 0,
+    "bisect.insort_left": 0,
+    "bisect.insort_right": 0,
+    "operator.setitem": 0,
+    "operator.delitem": 0,
+}
 # Methods that hand out what the receiver holds.
 HOLDING = frozenset(
     """

@@ -46,7 +46,7 @@ class CompiledCode(NodePass):
 
     def propose_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression | None:
         name = original.func.value if isinstance(original.func, cst.Name) else ""
-        if name in _REFUSED and self.is_compiled(self.function):
+        if name in _REFUSED and self.file.compiles(self.partner(original)):
             new = self._refused(name, original, updated)
             if new is not None:
                 return new
@@ -89,7 +89,7 @@ class CompiledCode(NodePass):
         """`reduce(f, parts)` and `chain(a, b)`: the compiler loses gradients in them."""
         callee = self.context.type(self.partner(original.func))
         known = isinstance(callee, External) and callee.name in _ITERATE
-        if not known or self.function is None or not self.is_compiled(self.function):
+        if not known or not self.file.compiles(self.partner(original)):
             return None
         if any(argument.star or argument.keyword for argument in call.args) or not call.args:
             return None

@@ -37,6 +37,7 @@ _CHANGES = METHODS - {"copy"} | {"append", "clear", "pop", "update"}
 _FROZEN = ("random.", "numpy.random.", "time.time", "time.perf_counter", "datetime.datetime.now")
 # Compiled for tensors, they are not: what a graph gives them is no array.
 _FOREIGN = ("scipy.", "sklearn.", "skimage.", "cv2.", "PIL.", "pandas.", "networkx.", "lap.")
+_REGISTER = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
 _COLLECTIONS = ("collections.defaultdict", "collections.deque", "collections.Counter")
 
 
@@ -97,6 +98,8 @@ def _loop(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:
 def _call(node: ast.AST, function: CompiledFunction) -> tuple[str, str] | None:
     assert isinstance(node, ast.Call)
     called = node.func
+    if isinstance(called, ast.Attribute) and called.attr in _REGISTER:
+        return "registering-in-forward", f"{called.attr}()"
     value = function.value_of(called)
     if isinstance(value, External):
         return _library_call(value.name, node, function) or of_call(node, function)

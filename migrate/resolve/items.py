@@ -45,3 +45,19 @@ def _of_instance(owner: Instance, key: Value, sliced: bool) -> Value | None:
     if owner.cls == "torch.optim.ParamGroup":
         return ListOf(PARAMETER) if isinstance(key, Known) and key.value == "params" else None
     return item_of(owner)
+
+
+def filled(owner: Value, value: Value, depth: int) -> Value:
+    """A list whose places were None until something was put there, `depth` lists further in."""
+    if isinstance(owner, ListOf):
+        item = _replaced(owner.item, value, depth)
+        return owner if item is owner.item else ListOf(item, owner.kind)
+    if isinstance(owner, TupleOf):
+        return TupleOf(tuple(_replaced(item, value, depth) for item in owner.items))
+    return owner
+
+
+def _replaced(item: Value, value: Value, depth: int) -> Value:
+    if depth > 1:
+        return filled(item, value, depth - 1)
+    return value if isinstance(item, Known) and item.value is None else item

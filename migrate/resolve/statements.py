@@ -13,6 +13,7 @@ from migrate.resolve.evict_bodies import restore
 from migrate.resolve.frames import Frame, State
 from migrate.resolve.hierarchy import is_bare_optimizer, skips_base
 from migrate.resolve.import_binding import bind_import, bind_import_from
+from migrate.resolve.items import filled
 from migrate.resolve.module_scope import ModuleScope
 from migrate.resolve.narrowing import narrow
 from migrate.resolve.types import item_of
@@ -140,8 +141,18 @@ class Statements(Calls):
             self._assign_attribute(target, value)
         elif isinstance(target, ast.Subscript):
             set_item(self.evaluate(target.value), self.evaluate(target.slice), value)
+            self._fill(target.value, value)
         if self.types is not None:
             self.types[target] = value
+
+    def _fill(self, owner: ast.expr, value: Value) -> None:
+        """`rows[i][j] = value`, where rows was made of None."""
+        depth = 1
+        while isinstance(owner, ast.Subscript):
+            depth, owner = depth + 1, owner.value
+        if isinstance(owner, ast.Name) and owner.id in self.frame.locals:
+            held = self.frame.locals[owner.id]
+            self.frame.locals[owner.id] = filled(held, value, depth)
 
     def _unpack(self, targets: list[ast.expr], value: Value) -> None:
         for target, given in unpacked(targets, value):

@@ -49,6 +49,7 @@ class FileRewrite:
         self.pairs = pairs
         self.position = Position()
         self.marks: list[list[str]] = [[]]  # comments for each open statement
+        self.in_steps: Mapping[ast.AST, object] = {}  # nodes that a training step computes
         self._shared: dict[type, Any] = {}
 
     def shared(self, kind: type[Shared]) -> Shared:
@@ -68,6 +69,10 @@ class FileRewrite:
     def is_compiled(self, function: ast.AST | None) -> bool:
         """Whether Graph mode surely compiles the function."""
         return self.context.is_compiled(function)
+
+    def compiles(self, node: ast.AST | None) -> bool:
+        """Whether this node of the function in hand is compiled, with it or in a training step."""
+        return node in self.in_steps or self.is_compiled(self.position.function)
 
     @cached_property
     def _module_body(self) -> ast.Module:

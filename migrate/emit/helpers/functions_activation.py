@@ -12,6 +12,20 @@ def selu(input, inplace=False):
     return scale * ops.where(input > 0, input, alpha * (ops.exp(below) - 1))
 
 
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """torch's leaky_relu; where the input is 0, MindSpore's gradient is the mean of both slopes."""
+    return ops.where(input > 0, input, input * negative_slope)
+
+
+def mish(input, inplace=False):
+    """torch's mish, x * tanh(log(1 + exp(x))) written as a fraction; MindSpore's exceeds float32
+    from 45 on, and its gradient is off by 1e-3.
+    """
+    power = ops.exp(ops.where(input < 20, input, ops.full_like(input, 20)))
+    part = power * (power + 2)
+    return input * (part / (part + 2))
+
+
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """torch's softmax; without dim it takes 0 for 0, 1 or 3 dimensions, else 1."""
     axis = dim if dim is not None else (0 if input.ndim in (0, 1, 3) else 1)
@@ -47,7 +61,7 @@ def prelu(input, weight):
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False):
     """torch's rrelu: a random slope in training, the middle one otherwise."""
     slope = ops.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
-    return ops.where(input >= 0, input, input * slope)
+    return ops.where(input > 0, input, input * slope)
 
 
 def _keep_mask(input, shape, p):
@@ -88,7 +102,8 @@ def feature_dropout(input, p, train):
 
 def elu(input, alpha=1.0, inplace=False):
     """torch's elu with any alpha; MindSpore's takes 1.0 only."""
-    return ops.where(input > 0, input, alpha * ops.expm1(ops.minimum(input, 0.0)))
+    below = ops.where(input > 0, ops.zeros_like(input), input)  # ops.minimum halves the slope at 0
+    return ops.where(input > 0, input, alpha * ops.expm1(below))
 
 
 def dropout(input, p=0.5, training=True, inplace=False):

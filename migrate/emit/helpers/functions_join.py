@@ -48,7 +48,8 @@ def cat(tensors, dim=0):
 
 
 def stack(tensors, dim=0):
-    """torch's stack, of tensors of any dtypes."""
+    """torch's stack, of tensors of any dtypes and Parameters."""
+    tensors = [each + 0 if isinstance(each, mindspore.Parameter) else each for each in tensors]
     return ops.stack(_of_one_dtype(tensors), axis=dim)
 
 

@@ -23,8 +23,20 @@ def _reduce_loss(loss, reduction):
 def binary_cross_entropy(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
-    """torch's binary_cross_entropy; MindSpore's value is doubled for a single element."""
-    yes, no = ops.clamp(ops.log(input), min=-100), ops.clamp(ops.log(1 - input), min=-100)
+    """torch's binary_cross_entropy; MindSpore's value is doubled for a single element.
+
+    Where a probability is 0 or 1, the logarithm is -100 and the slope 1e12, as in torch: there the
+    derivative of a clamped logarithm would be 0 times infinity.
+    """
+    if input.dtype != mindspore.float64:
+        input = input.astype(mindspore.float32)
+    fixed = ops.stop_gradient(input)
+    low, high = fixed < 1e-12, 1 - fixed < 1e-12
+    edge, steep = ops.logical_or(low, high), (input - fixed) * 1e12
+    middle = ops.where(edge, ops.full_like(input, 0.5), input)
+    yes = ops.clamp(ops.log(fixed), min=-100) + steep * low.astype(input.dtype)
+    no = ops.clamp(ops.log(1 - fixed), min=-100) - steep * high.astype(input.dtype)
+    yes, no = ops.where(edge, yes, ops.log(middle)), ops.where(edge, no, ops.log(1 - middle))
     loss = -(target * yes + (1 - target) * no)
     return _reduce_loss(loss if weight is None else loss * weight, reduction)
 
@@ -33,7 +45,10 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """torch's loss; MindSpore's CPU gradient can be wrong after a call of another size."""
-    tail = ops.log1p(ops.exp(-ops.abs(input))) + ops.relu(-input)
+    # Not ops.abs and ops.relu: where the input is 0, their slopes add up to another one.
+    below = input <= 0
+    distance = ops.where(below, -input, input)
+    tail = ops.log1p(ops.exp(-distance)) + ops.where(below, -input, ops.zeros_like(input))
     if pos_weight is not None:
         tail = tail * ((pos_weight - 1) * target + 1)
     loss = (1 - target) * input + tail
@@ -101,7 +116,7 @@ def multi_margin_loss(
     """torch's multi_margin_loss."""
     scores = input if input.ndim == 2 else input.reshape((1, -1))
     place = target.reshape((-1, 1)).astype(mindspore.int64)
-    loss = ops.clamp(margin - ops.gather_elements(scores, 1, place) + scores, min=0)
+    loss = ops.relu(margin - ops.gather_elements(scores, 1, place) + scores)
     loss = loss if p == 1 else ops.square(loss)
     if weight is not None:
         loss = loss * ops.gather(weight, place, 0)
@@ -119,7 +134,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     hot = ops.one_hot(labels, scores.shape[1]).astype(scores.dtype) * valid.expand_dims(-1)
     others = 1 - ops.clamp(hot.sum(1), max=1)
     chosen = ops.gather_elements(scores, 1, labels)
-    margins = ops.clamp(1 - (chosen.expand_dims(-1) - scores.expand_dims(1)), min=0)
+    margins = ops.relu(1 - (chosen.expand_dims(-1) - scores.expand_dims(1)))
     margins = margins * valid.expand_dims(-1) * others.expand_dims(1)
     loss = margins.sum((1, 2)) / scores.shape[1]
     return _reduce_loss(loss if input.ndim == 2 else loss.squeeze(0), reduction)

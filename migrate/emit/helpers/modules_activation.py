@@ -5,7 +5,10 @@ from mindspore import nn, ops
 from migrate.emit.helpers.functions_activation import (
     dropout1d,
     dropout3d,
+    elu,
+    leaky_relu,
     log_softmax,
+    mish,
     rrelu,
     selu,
     softmax,
@@ -43,7 +46,27 @@ class ELU(nn.Cell):
         self.alpha = alpha
 
     def construct(self, input):
-        return ops.where(input > 0, input, self.alpha * ops.expm1(ops.minimum(input, 0.0)))
+        return elu(input, self.alpha)
+
+
+class LeakyReLU(nn.LeakyReLU):
+    """LeakyReLU whose gradient at 0 is the lower slope, as in torch."""
+
+    def __init__(self, negative_slope=0.01, inplace=False):
+        super().__init__(alpha=negative_slope)
+
+    def construct(self, input):
+        return leaky_relu(input, self.alpha)
+
+
+class Mish(nn.Cell):
+    """Mish that stays finite, from elementary operators."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+    def construct(self, input):
+        return mish(input)
 
 
 class SELU(nn.SeLU):

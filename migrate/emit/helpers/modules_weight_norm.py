@@ -133,7 +133,9 @@ def _unnormed(module, kinds, what):
             if type(module).construct is not base.construct:
                 # A class of the program's own: its construct stays, and computes with the weight.
                 norm, plain = normed.__mro__[1], normed.__mro__[3]
-                normed = type(type(module).__name__, (norm, type(module), plain), {})
+                # The graph's parser finds the class of a super() by its name: this needs another.
+                name = "_Normed" + type(module).__name__
+                normed = type(name, (norm, type(module), plain), {"shown_as": type(module)})
             return normed, weight.squeeze(2) if flat else weight
     raise NotImplementedError(f"{what} of a {type(module).__name__}")
 
@@ -212,7 +214,11 @@ def remove_norm(module, name="weight"):
     weight = Parameter(Tensor(module.kernel().asnumpy()), name=full)
     for part in parts:
         delattr(module, part)
-    # Behind the norm and the class that asks it for the kernel stands the plain layer.
-    module.__class__ = type(module).__mro__[4]
+    module.__class__ = _plain_class(type(module))
     module.weight = weight
     return module
+
+
+def _plain_class(normed):
+    """The program's own class; else the layer behind the norm and what asks it for the kernel."""
+    return getattr(normed, "shown_as", None) or normed.__mro__[4]

@@ -170,9 +170,13 @@ _LAYER_DETAILS = {
 
 def _torch_class(cell):
     """The first class of a layer's that is not the program's own."""
-    return next(
-        (c for c in type(cell).__mro__ if c.__module__.startswith(_LAYER_HOMES)), type(cell)
-    )
+    made = _shown_class(cell)
+    return next((c for c in made.__mro__ if c.__module__.startswith(_LAYER_HOMES)), made)
+
+
+def _shown_class(cell):
+    """A layer whose weight is normalised has a class of its own."""
+    return getattr(type(cell), "shown_as", type(cell))
 
 
 def _shown_details(cell):
@@ -213,8 +217,9 @@ def _shown_children(cell, name):
 
 
 def _layer_text(self):
-    made = type(self)
-    name = self._get_name() if hasattr(made, "_get_name") else made.__name__
+    made = _shown_class(self)
+    own_name = hasattr(made, "_get_name") and made is type(self)
+    name = self._get_name() if own_name else made.__name__
     if made.__module__.startswith(_LAYER_HOMES):
         name = _LAYER_NAMES.get(name, name)
     extra = _shown_details(self)

@@ -3,13 +3,15 @@ in Graph mode they read one number's bits as another's.
 
 Where all parts are of one dtype, or nothing is known of any, MindSpore's own function is called; a
 part that is known to differ, or may, is left to a helper that looks. So is one that starts as an
-empty vector (`out = torch.empty(0)`), which torch joins to tensors of any rank.
+empty vector (`out = torch.empty(0)`), which torch joins to tensors of any rank; and `ops.stack`
+takes no Parameter beside other tensors in PyNative mode.
 """
 
 from __future__ import annotations
 
 import ast
 
+from migrate.resolve.values import PARAMETER, ListOf, TupleOf, Value, options_of
 from migrate.rewrite.calls.call import Call, Refusal
 from migrate.rewrite.rules import becomes, rule
 from migrate.syntax.ast_index import all_nodes
@@ -26,6 +28,8 @@ from migrate.syntax.ast_index import all_nodes
 def joined_dtypes(call: Call) -> None:
     written = call.sources.get("tensors")
     parts = _parts(written, call.around)
+    if call.target.endswith(".stack") and _mixes_parameters(call.type("tensors")):
+        raise Refusal("MindSpore stacks no Parameter with other tensors", "add 0 to it")
     if call.dtype_of is None or not parts:
         return
     kinds = {call.dtype_of(part) for part in parts}
@@ -33,6 +37,18 @@ def joined_dtypes(call: Call) -> None:
         raise Refusal("the parts may have different dtypes", "cast them to one")
     if any(_may_be_empty(part, call.around) for part in parts):
         raise Refusal("one of the parts may be an empty vector", "start from the first part")
+
+
+def _mixes_parameters(held: Value) -> bool:
+    """`torch.stack([self.mean, scale * 2])`"""
+    items = [
+        item
+        for option in options_of(held)
+        if isinstance(option, (ListOf, TupleOf))
+        for part in (option.items if isinstance(option, TupleOf) else [option.item])
+        for item in options_of(part)
+    ]
+    return PARAMETER in items and any(item is not PARAMETER for item in items)
 
 
 def _parts(written: ast.expr | None, around: ast.AST | None) -> list[ast.expr]:

@@ -84,7 +84,7 @@ class CaughtErrors(NodePass):
 
     def leave_Try(self, original: cst.Try, updated: cst.Try) -> cst.Try:
         partner = self.partner(original)
-        if not isinstance(partner, ast.Try) or self.is_compiled(self.function):
+        if not isinstance(partner, ast.Try):
             return updated
         if not any(self._computes(statement) for statement in partner.body):
             return updated

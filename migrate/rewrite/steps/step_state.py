@@ -33,6 +33,7 @@ class StepState(FileAccess):
             for part in (*plan.region, plan.backward.loss)
             for node in all_nodes(part)
         }
+        file.in_steps = self.in_step
         self.hoisted: dict[TrainingStep, list[str]] = {}  # assignments in front of its function
         # Original statement -> what it became.
         self.produced: dict[cst.CSTNode, list[cst.BaseStatement]] = {}

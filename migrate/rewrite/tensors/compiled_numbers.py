@@ -42,7 +42,7 @@ class CompiledNumbers(NodePass):
         partner = self.partner(original)
         if isinstance(partner, ast.Call) and not partner.keywords and self.file.position.functions:
             kind = self._kind(partner)
-            if kind and self.is_compiled(self.function):
+            if kind and self.file.compiles(partner):
                 held = updated.func if _method(partner) else updated.args[0]
                 assert isinstance(held, (cst.Attribute, cst.Arg))
                 return _as_number(kind, held.value, round_=_is_round(partner))

@@ -76,7 +76,7 @@ class MaskedWrites(NodePass):
             and not isinstance(target.slice, (ast.Tuple, ast.Slice, ast.Constant))
             and is_boolean(target.slice, self.function)
             and (is_tensor(self.context.type(value)) or isinstance(statement, ast.AugAssign))
-            and self.is_compiled(self.function)
+            and self.file.compiles(statement)
             and not seen_by(target, self.context)
         )
 

@@ -51,7 +51,8 @@ class PartialOperators(NodePass):
             return self._unequal(original, updated)
         if isinstance(original.operator, (cst.LeftShift, cst.RightShift)):
             return self._shifted(original, updated)
-        if isinstance(original.operator, cst.Power) and self.is_compiled(self.function):
+        power = isinstance(original.operator, cst.Power)
+        if power and self.file.compiles(self.partner(original)):
             return _of_whole_power(updated)
         if not isinstance(original.operator, (cst.Multiply, cst.Divide)):
             return updated

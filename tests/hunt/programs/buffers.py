@@ -485,3 +485,30 @@ def run():
     n = fill(Outer())
     n(data(3, 2))
     return list(n.state_dict()), [k for k, _ in n.named_buffers()], n.norm.mean, list(n.norm.state_dict())
+
+
+# %% [17] a buffer registered by a method that forward calls
+class Positions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("slopes", torch.tensor([0.5, 0.25]).view(2, 1, 1), persistent=False)
+        self.register_buffer("bias", None, persistent=False)
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def table(self, n):
+        if self.bias is not None and self.bias.shape[-1] >= n:
+            return self.bias[..., :n, :n]
+        i = torch.arange(n)
+        bias = -(i[None, :] - i[:, None]).abs()[None].float() * self.slopes
+        self.register_buffer("bias", bias, persistent=False)
+        return self.bias
+
+    def forward(self, x):
+        return x * self.scale + self.table(x.size(-1))
+
+
+def run():
+    net = Positions()
+    out = [net(data(2, n, n)) for n in (3, 2, 4)]
+    sum(o.sum() for o in out).backward()
+    return [o.detach() for o in out], list(net.state_dict()), net.scale.grad, net.bias.shape

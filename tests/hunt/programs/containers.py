@@ -286,3 +286,60 @@ def run():
 def run():
     x = data(1, 4, 4, 4)
     return nn.PixelShuffle(2)(x), nn.Upsample(scale_factor=2, mode="nearest")(x), F.unfold(x, 2, stride=2), nn.Flatten(2)(x), nn.PixelUnshuffle(2)(x)
+
+
+# %% [21] a list sorted, cut and shuffled between the pieces of a loss
+import random
+
+
+def run():
+    net = fill(nn.Linear(3, 4))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    log = []
+    for i in range(3):
+        random.seed(i)
+        out = net(data(5, 3, seed=i))
+        order = [3, 1, 2, 0]
+        random.shuffle(order)
+        parts = [out[:, c].mean() * (k + 1) for k, c in enumerate(order)]
+        parts.reverse()
+        del parts[0]
+        loss = sum((j + 1) * p**2 for j, p in enumerate(parts))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        log.append(loss.item())
+    return log, net.weight
+
+
+# %% [21] soft DTW over a table of lists made of None
+def soft_dtw(x, y, gamma=1.0):
+    n, m = x.size(0), y.size(0)
+    D = (x[:, None] - y[None]).pow(2).sum(-1)
+    R = [[None] * (m + 1) for _ in range(n + 1)]
+    for i in range(n + 1):
+        R[i][0] = torch.tensor(1e8)
+    for j in range(m + 1):
+        R[0][j] = torch.tensor(1e8)
+    R[0][0] = torch.tensor(0.0)
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            prev = torch.stack([R[i - 1][j], R[i][j - 1], R[i - 1][j - 1]])
+            R[i][j] = D[i - 1, j - 1] - gamma * torch.logsumexp(-prev / gamma, 0)
+    return R[n][m]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(2, 2)
+
+    def forward(self, x, y):
+        return soft_dtw(self.lin(x), y, 0.5)
+
+
+def run():
+    net = fill(Net())
+    loss = net(data(3, 2), data(4, 2, seed=4))
+    loss.backward()
+    return loss.item(), net.lin.weight.grad

@@ -238,3 +238,26 @@ def run():
     except AssertionError as e:
         message = str(e)
     return m(data(1, 3, 2, 2)), message
+
+
+# %% [22] an error of a view caught in a function that forward calls
+def stable(x):
+    try:
+        y = x.view(-1, 2)
+    except RuntimeError:
+        y = x.reshape(-1, 1)
+    return y
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return stable(self.fc(x)) * 2
+
+
+def run():
+    net = fill(Net())
+    return net(data(2, 3)).detach(), net(data(3, 3)).detach()

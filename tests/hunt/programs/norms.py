@@ -147,3 +147,22 @@ def run():
     found = b.load_state_dict(a.state_dict())
     b.eval()
     return list(found.missing_keys), list(found.unexpected_keys), b(data(2, 3, seed=4)), len(a.state_dict())
+
+
+# %% [19] weight_norm of a subclass, trained, printed and removed again
+from torch.nn.utils import remove_weight_norm, weight_norm
+
+
+class Twice(nn.Linear):
+    def forward(self, x):
+        return super().forward(x) * 2 + 1
+
+
+def run():
+    m = weight_norm(fill(Twice(3, 2)))
+    a = m(data(2, 3))
+    a.sum().backward()
+    print(m)
+    g = m.weight_g.grad
+    remove_weight_norm(m)
+    return a.detach(), g, m(data(2, 3)).detach(), [n for n, _ in m.named_parameters()]
