@@ -14,19 +14,23 @@ from migrate.files.lock import sole_writer
 from migrate.parity.request import needs
 from migrate.printable import printable
 from migrate.weights import convert
+from migrate.weights.shards import SAFE_INDEX, TORCH_INDEX
 
 _TORCH = (".pth", ".pt", ".bin", ".tar")  # .pth.tar
 _MINDSPORE = (".ckpt",)
 _SAFE = ".safetensors"
-_INDEX = ".safetensors.index.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
-        "source", metavar="SRC", help=".pth, .pt, .bin, .pth.tar, .ckpt, .safetensors or its index"
+        "source", metavar="SRC", help=".pth, .pt, .bin, .pth.tar, .ckpt, .safetensors or an index"
     )
-    parser.add_argument("destination", metavar="DST", help=".ckpt, .pth, .pt or .safetensors")
+    parser.add_argument(
+        "destination",
+        metavar="DST",
+        help=".ckpt, .pth, .pt, .safetensors or .safetensors.index.json",
+    )
     parser.add_argument(
         "--model",
         metavar="TARGET",
@@ -77,7 +81,8 @@ def run(options: argparse.Namespace) -> int:
     source, destination = Path(options.source), Path(options.destination)
     _refuse_files(source, destination, options)
     _refuse_endings(source, destination)
-    if options.whole and _SAFE in (source.suffix, destination.suffix):
+    plain = any(path.suffix == _SAFE or _is_index(path) for path in (source, destination))
+    if options.whole and plain:
         raise RequestError(
             "holds tensors only", where=_SAFE, next_step="leave --whole out, or use .pth and .ckpt"
         )
@@ -104,13 +109,17 @@ def _refuse_files(source: Path, destination: Path, options: argparse.Namespace) 
 
 def _refuse_endings(source: Path, destination: Path) -> None:
     for path in (source, destination):
-        index = path is source and path.name.endswith(_INDEX)
+        index = _is_index(path) and (path is source or path.name.endswith(SAFE_INDEX))
         if path.suffix not in (*_TORCH, *_MINDSPORE, _SAFE) and not index:
             raise RequestError(
                 f"unknown ending {path.suffix!r}",
                 where=str(path),
                 next_step="use .pth, .ckpt or .safetensors",
             )
+
+
+def _is_index(path: Path) -> bool:
+    return path.name.endswith((SAFE_INDEX, TORCH_INDEX))
 
 
 def _convert(source: Path, destination: Path, options: argparse.Namespace) -> int:
@@ -141,6 +150,7 @@ def _convert(source: Path, destination: Path, options: argparse.Namespace) -> in
                 pythons={"torch": options.torch_python, "mindspore": options.ms_python},
                 timeout=options.timeout,
                 whole=options.whole,
+                force=options.force,
             ),
             Path(folder),
         )
@@ -176,6 +186,8 @@ def _origin(path: Path) -> str:
     """Lightning, too, saves torch checkpoints as .ckpt, and ported programs save MindSpore's as
     .pt: a zip or a pickle is torch's, whatever its name.
     """
+    if path.name.endswith(TORCH_INDEX):
+        return "torch"
     if path.suffix not in (*_TORCH, *_MINDSPORE):
         return ""
     with path.open("rb") as file:

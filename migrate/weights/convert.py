@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from migrate.errors import RequestError, describe
 from migrate.files.atomic import publish, staging_directory
 from migrate.files.checkpoint_states import common_prefix
-from migrate.files.plain import read_json
 from migrate.parity.request import target
 from migrate.parity.request.options import read_renames
 from migrate.parity.workers import structure, worker
 from migrate.syntax.ast_index import nodes_of
-from migrate.weights import blobs, by_model, naming
+from migrate.weights import blobs, by_model, naming, shards
 from migrate.weights.blobs import Blob
 
 _SAFE = ".safetensors"
@@ -40,6 +39,7 @@ class Conversion:
     pythons: dict[str, str]
     timeout: float
     whole: bool = False  # everything that a training checkpoint holds
+    force: bool = False  # files beside the destination may be overwritten, too
 
 
 @dataclass
@@ -110,36 +110,16 @@ def _convert_whole(what: Conversion, folder: Path) -> Outcome:
     return Outcome(what.origin, goal, len(tensors))
 
 
-def _read_shards(index: Path) -> dict[str, Blob]:
-    """The tensors of all files that `model.safetensors.index.json` names."""
-    try:
-        places = dict(read_json(index)["weight_map"])
-        paths = [index.parent / Path(str(name)).name for name in sorted(set(places.values()))]
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise RequestError("is not the index of a sharded checkpoint", where=str(index)) from error
-    tensors: dict[str, Blob] = {}
-    for path in paths:
-        if not path.is_file():
-            raise RequestError("is named by the index, and not there", where=str(path))
-        tensors |= blobs.read(path)[0]
-    missing = [name for name in places if name not in tensors]
-    if missing:
-        raise RequestError(
-            f"names {len(missing)} tensors that no file holds, the first of them {missing[0]}",
-            where=str(index),
-            next_step="fetch the files of the checkpoint again",
-        )
-    return tensors
-
-
 def _read(
     what: Conversion, folder: Path, notes: list[str]
 ) -> tuple[dict[str, Blob], dict[str, int], str]:
     if what.source.suffix == _SAFE:
         tensors, metadata = blobs.read(what.source)
         return tensors, _kept_counters(metadata.get(_COUNTERS, "{}")), ""
-    if what.source.suffix == ".json":
-        return _read_shards(what.source), {}, ""
+    if what.source.name.endswith(shards.SAFE_INDEX):
+        return shards.read(what.source, lambda path: blobs.read(path)[0]), {}, ""
+    if what.source.name.endswith(shards.TORCH_INDEX):
+        return shards.read(what.source, lambda path: _read_shard(what, path, folder)), {}, ""
     said = _run_reader(what, folder)
     if said["place"]:
         notes.append(
@@ -153,6 +133,11 @@ def _read(
         f"tied, and written once for each name: {', '.join(names)}" for names in said["tied"]
     )
     return blobs.read(folder / "read.safetensors")[0], {}, said.get("names", "")
+
+
+def _read_shard(what: Conversion, path: Path, folder: Path) -> dict[str, Blob]:
+    _run_reader(replace(what, source=path, key=""), folder)
+    return blobs.read(folder / "read.safetensors")[0]
 
 
 def _run_reader(what: Conversion, folder: Path) -> dict[str, Any]:
@@ -279,11 +264,15 @@ def _write(
     goal: str,
     described: Any = None,
 ) -> None:
-    if what.destination.suffix == _SAFE:
+    sharded = what.destination.name.endswith(shards.SAFE_INDEX)
+    if what.destination.suffix == _SAFE or sharded:
         metadata = {"format": "pt" if goal == "torch" else "np"}
         if counters and goal == "mindspore":
             metadata[_COUNTERS] = json.dumps(counters)
-        blobs.write(what.destination, tensors, metadata)
+        if sharded:
+            shards.write(what.destination, tensors, metadata, force=what.force)
+        else:
+            blobs.write(what.destination, tensors, metadata)
         return
     pending = folder / "write.safetensors"
     blobs.write(pending, tensors)

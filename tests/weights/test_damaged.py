@@ -16,6 +16,7 @@ from migrate.cli import main
 from migrate.files import atomic
 from migrate.files.lock import sole_writer
 from migrate.weights import blobs
+from migrate.weights import shards as sharding
 from migrate.weights.blobs import Blob
 
 GOOD = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
@@ -143,6 +144,27 @@ def test_shards_are_put_together(tmp_path: Path) -> None:
     found, _ = blobs.read(goal)
     assert set(found) >= {"bn.weight", "bn.bias", "bn.running_mean", "bn.running_var"}
     assert found["bn.bias"].data == bytes(range(8))
+
+
+def test_shards_are_written_and_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sharding, "LARGEST", 20)  # two tensors of eight bytes a file
+    index = tmp_path / "torch.safetensors.index.json"
+    words = ["weights", str(shards(tmp_path)), str(index), "--quiet"]
+    assert main(words) == 0
+    places = json.loads(index.read_text())["weight_map"]
+    assert sorted(set(places.values())) == [
+        f"torch-0000{n}-of-00003.safetensors" for n in (1, 2, 3)
+    ]
+    assert all(name in blobs.read(tmp_path / file)[0] for name, file in places.items())
+    back = tmp_path / "back.safetensors"
+    assert main(["weights", str(index), str(back), "--quiet"]) == 0
+    found, _ = blobs.read(back)
+    assert found["bn.beta"].data == bytes(range(8)) and found["bn.gamma"].data == DATA
+    index.unlink()  # its files are still there
+    assert main(words) == 2 and "exists already" in capsys.readouterr().err
+    assert main([*words, "--force"]) == 0
 
 
 @pytest.mark.parametrize("file", ["model-2.safetensors", "model-3.safetensors"])
