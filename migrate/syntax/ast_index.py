@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 _NODES = "_all_nodes"
 _CHOSEN = "_chosen_nodes"
 _PARENTS = "_parents"
 _STATEMENTS = "_statements"
+_REMEMBERED = "_remembered"
 _INDEXED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _NO_NODES = frozenset(
     """
@@ -22,6 +23,10 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _BRANCHES = (ast.ExceptHandler, ast.match_case)
 # Lists in which None stands for what is left out: `{**more}`, `def f(*, a)`.
 _WITH_HOLES = frozenset({ast.Dict, ast.arguments})
+
+
+Tree = TypeVar("Tree", bound=ast.AST)
+Result = TypeVar("Result")
 
 
 class FieldsOfKinds(dict[type[ast.AST], tuple[str, ...]]):
@@ -94,8 +99,10 @@ def nodes_of(tree: ast.Module | ast.ClassDef, *kinds: type[ast.AST]) -> list[Any
     return found
 
 
-def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
-    """The node that each node of the file is a child of."""
+def parents_of(
+    tree: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef,
+) -> dict[ast.AST, ast.AST]:
+    """The node that each node of the file, or of the function, is a child of."""
     found: dict[ast.AST, ast.AST] | None = getattr(tree, _PARENTS, None)
     if found is None:
         found = {child: node for node in all_nodes(tree) for child in child_nodes(node)}
@@ -129,9 +136,17 @@ def statements_of(tree: ast.Module) -> list[ast.stmt]:
     return found
 
 
+def remembered(tree: Tree, make: Callable[[Tree], Result]) -> Result:
+    """What `make` finds out about a tree, found out once."""
+    known: dict[Callable[[Tree], Result], Result] = tree.__dict__.setdefault(_REMEMBERED, {})
+    if make not in known:
+        known[make] = make(tree)
+    return known[make]
+
+
 def forget_index(node: ast.AST) -> None:
     """The tree below changes: what was indexed of it does not hold any more."""
-    for name in (_NODES, _CHOSEN, _PARENTS, _STATEMENTS):
+    for name in (_NODES, _CHOSEN, _PARENTS, _STATEMENTS, _REMEMBERED):
         if hasattr(node, name):
             delattr(node, name)
 
