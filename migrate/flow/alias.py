@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from migrate.flow.answer import Answer, Verdict, no, unknown, yes
 from migrate.flow.events import Definition, definitions_of
 from migrate.flow.memory import NOTHING, Memory, Ref, Refs, Relation, worst
-from migrate.flow.overwrites import is_read_before_overwrite
+from migrate.flow.overwrites import Overwrites
 from migrate.flow.parts import are_apart
 from migrate.flow.values import Evaluator
 from migrate.resolve.values import UNKNOWN, is_tensor
@@ -64,6 +64,7 @@ class Aliases:
     def __init__(self, flow: FunctionFlow) -> None:
         self._flow = flow
         self._evaluator = Evaluator(flow)
+        self._overwrites = Overwrites(flow)
 
     @cached_property
     def _states(self) -> tuple[list[State], list[State]]:
@@ -159,7 +160,7 @@ class Aliases:
             if name not in live or name in bound or (name == root and not held):
                 continue
             relation = _shared(written, refs)
-            if relation is not None and is_read_before_overwrite(self._flow, statement, name):
+            if relation is not None and self._overwrites.is_read_before(statement, name):
                 found["name", name] = Observer("name", name, relation)
             inside = self._inside(written, refs, statement)
             if inside is not None and not (held and name == root):

@@ -21,7 +21,7 @@ from migrate.resolve.values import (
     Value,
     options_of,
 )
-from migrate.syntax.ast_index import all_nodes, child_nodes, nodes_of
+from migrate.syntax.ast_index import all_nodes, child_nodes, nodes_of, remembered
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -39,6 +39,10 @@ _NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 _PLAIN = ("builtins.", "torch.dtype", "torch.device", "numpy.")
 _DEEPEST = 24
 BY_LAYER = yes("a layer computes it")
+
+
+def _runs_backward(scope: ast.AST) -> bool:
+    return any(getattr(part, "attr", "") == "backward" for part in all_nodes(scope))
 
 
 class Gradient:
@@ -61,7 +65,7 @@ class Gradient:
             return unknown("the code is in another file")
         if scope in self._differentiated:
             return yes("a forward computes with it")
-        if any(getattr(part, "attr", "") == "backward" for part in all_nodes(scope)):
+        if remembered(scope, _runs_backward):
             return yes("a training step stands in the same function")
         return unknown("whether gradients are taken of it is not known")
 

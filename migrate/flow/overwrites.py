@@ -17,25 +17,41 @@ if TYPE_CHECKING:
 _WHOLE = frozenset({"copy_", "fill_", "zero_", "normal_", "uniform_"})
 
 
-def is_read_before_overwrite(flow: FunctionFlow, statement: ast.AST, name: str) -> bool:
-    """Some run reads the elements of `name` behind the statement, before they are overwritten."""
-    points = flow.cfg.points_of(statement)
-    if not points or name in flow.defuse.captured:
-        return True
-    seen: set[int] = set()
-    pending = list(points[-1].after)
-    while pending:
-        index = pending.pop()
-        if index in seen:
-            continue
-        seen.add(index)
-        point = flow.cfg.points[index]
-        if any(read.id == name for read in point.reads):
-            if not _overwrites(point, name):
-                return True
-        elif all(definition.name != name for definition in point.definitions):
-            pending += point.after
-    return False
+class Overwrites:
+    """Of one function: where the elements of a name are still read, each name looked at once."""
+
+    def __init__(self, flow: FunctionFlow) -> None:
+        self._flow = flow
+        self._read: dict[str, bytearray] = {}
+
+    def is_read_before(self, statement: ast.AST, name: str) -> bool:
+        """Some run reads elements of `name` behind the statement, before they are overwritten."""
+        points = self._flow.cfg.points_of(statement)
+        if not points or name in self._flow.defuse.captured:
+            return True
+        read = self._read.get(name)
+        if read is None:
+            read = self._read[name] = self._read_from(name)
+        return any(read[index] for index in points[-1].after)
+
+    def _read_from(self, name: str) -> bytearray:
+        """For each point, whether a run that goes on with it reads the elements."""
+        points = self._flow.cfg.points
+        read = bytearray(len(points))
+        reading = {point.index for point in points if any(r.id == name for r in point.reads)}
+        pending = [index for index in reading if not _overwrites(points[index], name)]
+        while pending:
+            index = pending.pop()
+            if read[index]:
+                continue
+            read[index] = True
+            pending += [
+                before
+                for before in points[index].before
+                if before not in reading
+                and all(definition.name != name for definition in points[before].definitions)
+            ]
+        return read
 
 
 def _overwrites(point: Point, name: str) -> bool:

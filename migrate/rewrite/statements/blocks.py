@@ -132,8 +132,8 @@ class Blocks(NodePass):
             test=self._effects.bare(updated.test),
             orelse=self._effects.bare(updated.orelse),
         )
-        decided = code(node.body) == code(node.orelse) and is_pure(node.test)
-        if not decided or code(original.body) == code(original.orelse):
+        alike = _are_alike(node.body, node.orelse) and is_pure(node.test)
+        if not alike or _are_alike(original.body, original.orelse):
             return node
         return node.body.with_changes(
             lpar=[*node.lpar, *node.body.lpar], rpar=[*node.body.rpar, *node.rpar]
@@ -177,6 +177,11 @@ class Blocks(NodePass):
                 else:
                     lost.append(comment_line(text))
         return node.with_changes(leading_lines=[*node.leading_lines, *lost])
+
+
+def _are_alike(left: cst.BaseExpression, right: cst.BaseExpression) -> bool:
+    """The same text: asked of every arm of a long chain, where they are hardly ever of a kind."""
+    return type(left) is type(right) and code(left) == code(right)
 
 
 def _with_receiver(function: cst.FunctionDef) -> cst.FunctionDef:

@@ -29,7 +29,7 @@ from migrate.resolve.values import (
     options_of,
 )
 from migrate.rewrite.tensors.write_back import write_back
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import all_nodes, remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,17 @@ def _is_last_use(place: ast.expr, context: Context) -> bool:
     return all(o.kind == "caller" for o in flow.aliases.observers(place))
 
 
-def _may_return_tensors(function: ast.AST, context: Context) -> bool:
-    """`return 0.5` or `return x.shape` gives none; what is not known may be one."""
-    results = [
+def _results(function: ast.AST) -> list[ast.expr]:
+    return [
         node.value
         for node in all_nodes(function)
         if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)) and node.value is not None
     ]
+
+
+def _may_return_tensors(function: ast.AST, context: Context) -> bool:
+    """`return 0.5` or `return x.shape` gives none; what is not known may be one."""
+    results = list(remembered(function, _results))
     while results:
         result = results.pop()
         if isinstance(result, ast.Tuple):
