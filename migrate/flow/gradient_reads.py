@@ -6,7 +6,7 @@ import ast
 
 from migrate.flow.events import reads_in
 from migrate.flow.tables import NUMBERS
-from migrate.syntax.ast_index import all_nodes, child_nodes
+from migrate.syntax.ast_index import all_nodes, child_nodes, remembered
 
 # Results that carry no gradient, whatever they are computed from.
 CUTTING = frozenset(
@@ -21,6 +21,10 @@ CUTTING_ATTRIBUTES = frozenset({"data", "grad", "shape", "dtype", "device", "ndi
 
 def gradient_reads(node: ast.AST) -> set[str]:
     """Names that a piece of code reads with their gradients: `fake`, not `fake.detach()`."""
+    return set(remembered(node, _gradient_reads))
+
+
+def _gradient_reads(node: ast.AST) -> set[str]:
     return {name.id for name in reads_with_gradient(node)} & {n.id for n in reads_in(node)}
 
 

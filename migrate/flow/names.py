@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from migrate.flow.blocks import own_nodes
 from migrate.flow.events import all_bound, reads_in
 from migrate.flow.mutations import fills, mutations
-from migrate.syntax.ast_index import all_nodes
+from migrate.syntax.ast_index import all_nodes, remembered
 
 if TYPE_CHECKING:
     from migrate.flow.function import FunctionFlow
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 def reads(node: ast.AST) -> set[str]:
     """Names that evaluating a piece of code looks up around it."""
+    return set(remembered(node, _reads))
+
+
+def _reads(node: ast.AST) -> set[str]:
     return {name.id for name in reads_in(node)}
 
 

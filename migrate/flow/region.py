@@ -52,10 +52,10 @@ def _enters(flow: FunctionFlow, name: ast.Name, first: ast.stmt, inside: set[int
 
 
 def _surely_bound(
-    flow: FunctionFlow, first: ast.stmt, inside: set[int], moved: set[int]
+    flow: FunctionFlow, first: ast.stmt, inside: set[int], moved: set[int], *, leave: bool = True
 ) -> dict[int, frozenset[str]]:
     """For each point on a way from the first statement, what the statements have bound there in
-    this round, whichever way was taken.
+    this round, whichever way was taken; with `leave`, also behind them.
     """
     points = flow.cfg.points
     barrier = {p.index for loop in flow.cfg.loops_of(first) for p in flow.cfg.points_of(loop)}
@@ -71,7 +71,8 @@ def _surely_bound(
             after = after - gone | names
         elif index not in moved:
             after = after - gone - names
-        for following in points[index].after - barrier:
+        ahead = points[index].after - barrier
+        for following in ahead if leave else ahead & inside:
             old = state.get(following)
             new = after if old is None else old & after
             if new != old:
@@ -85,7 +86,7 @@ def surely_binds(flow: FunctionFlow, statement: ast.stmt) -> set[str]:
     if not flow.cfg.has(statement):
         return set()
     inside = set(points_in(flow, [statement]))
-    state = _surely_bound(flow, statement, inside, set())
+    state = _surely_bound(flow, statement, inside, set(), leave=False)
     ends: list[frozenset[str]] = []
     for index in inside & state.keys():
         if isinstance(flow.cfg.points[index].statement, ast.Raise):
