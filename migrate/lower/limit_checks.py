@@ -36,6 +36,7 @@ _CHANGES = METHODS - {"copy"} | {"append", "clear", "pop", "update"}
 # Python's own sources of change: compiled code sees what they gave the first time.
 _FROZEN = ("random.", "numpy.random.", "time.time", "time.perf_counter", "datetime.datetime.now")
 # Compiled for tensors, they are not: what a graph gives them is no array.
+_DISTRIBUTIONS = "torch.distributions."
 _FOREIGN = ("scipy.", "sklearn.", "skimage.", "cv2.", "PIL.", "pandas.", "networkx.", "lap.")
 _REGISTER = frozenset({"register_buffer", "register_parameter", "add_module", "register_module"})
 _COLLECTIONS = ("collections.defaultdict", "collections.deque", "collections.Counter")
@@ -137,6 +138,8 @@ def _library_call(name: str, node: ast.Call, function: CompiledFunction) -> tupl
         return "defaultdict", name.rpartition(".")[2]
     elif name.startswith(_FROZEN):
         return "frozen-value", f"{name}()"
+    elif name.startswith(_DISTRIBUTIONS) and name.rpartition(".")[2][:1].isupper():
+        return "distribution", name.rpartition(".")[2]
     elif name.startswith(_FOREIGN):
         return "foreign-call", f"{name}()"
     return None

@@ -580,3 +580,42 @@ def f(x):
 def f(x):
     whole = list(map(torch.round, [x, x * 10]))
     return whole, max(1, 2), list(map(torch.any, [x > 0, x > 9])), [torch.where(m) for m in [x > 0]]
+
+# %% [21] a distribution as an inner value of a network
+# in: 3,4; grad
+from torch import distributions as D
+
+def f(x):
+    d = D.Normal(x, 1.0)
+    return d.log_prob(x * 2).sum() + D.kl_divergence(d, D.Normal(torch.zeros_like(x), torch.ones_like(x))).sum()
+
+# %% [21] a network that gives its distribution, called outside of the step too
+from torch.distributions.categorical import Categorical
+
+class ActorCritic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 8), nn.Tanh())
+        self.pi, self.v = nn.Linear(8, 3), nn.Linear(8, 1)
+
+    def forward(self, x):
+        h = self.body(x)
+        return Categorical(logits=self.pi(h)), self.v(h).squeeze(-1)
+
+def run():
+    net = fill(ActorCritic())
+    obs, act, adv = data(12, 4), labels(12, 3), data(12, seed=4)
+    with torch.no_grad():
+        old = net(obs)[0].log_prob(act)
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    info = []
+    for start in (0, 4, 8):
+        part = slice(start, start + 4)
+        dist, value = net(obs[part])
+        ratio = (dist.log_prob(act[part]) - old[part]).exp()
+        loss = -(ratio * adv[part]).mean() + value.pow(2).mean() - 0.01 * dist.entropy().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        info.append(loss.item())
+    return info, net
