@@ -4,6 +4,7 @@ import argparse
 import atexit
 import bisect
 import copy
+import dis
 import functools
 import itertools
 import json
@@ -598,6 +599,8 @@ def scatter(input, dim, index, src):
     if input.ndim == 0:
         input, index, dim = input.reshape((1,)), index.reshape((-1,)), 0
         src = src if number else src.reshape((-1,))
+    elif index.ndim == 0:  # one place of a vector
+        index, src = index.reshape((1,)), src if number else src.reshape((-1,))
     if number:
         src = ops.full_like(index, src, dtype=input.dtype)
     elif src.shape != index.shape:
@@ -913,6 +916,7 @@ class ParamGroup(MutableMapping):
         if isinstance(self.group.get(key), Parameter):
             # Not set_data: after that a compiled update goes on with the old value.
             ops.assign(self.group[key], Tensor(value, self.group[key].dtype))
+            self.group[key].written = value
         else:
             self.group[key] = value
 
@@ -930,10 +934,13 @@ class ParamGroup(MutableMapping):
 
 
 def written_number(value):
-    """The number that the program wrote, 0.0002, where float32 holds 0.00019999999494757503."""
+    """The number as the program wrote it: 1, or 0.0002 where float32 has 0.00019999999494757503."""
     if not isinstance(value, Tensor):
         return value
     number = value.asnumpy()[()]
+    written = getattr(value, "written", None)
+    if written is not None and np.float32(written) == number:  # a schedule may have changed it
+        return written
     return float(str(number)) if isinstance(number, np.floating) else number.item()
 
 
@@ -982,6 +989,13 @@ class MappedOptimizer(optim.Optimizer):
         self.wide = False
         self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
         self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
+
+    def _build_single_lr(self, learning_rate, name):
+        """The rate as a Parameter that knows how it was written: `lr=1` reads as 1, not 1.0."""
+        made = super()._build_single_lr(learning_rate, name)
+        if isinstance(learning_rate, (int, float)):
+            made.written = learning_rate
+        return made
 
     def moments(self, name, init="zeros"):
         """A Parameter for each parameter, to remember something in."""
@@ -1513,17 +1527,22 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         step = built(whole=True)
         try:
             values, gradients = step(*inputs)
-            if has_aux and not all(isinstance(value, mindspore.Tensor) for value in values):
-                # A whole graph gives no dict back; another one must find the same gradients.
+            if has_aux and not (
+                len(values) == _returned(fn)
+                and all(isinstance(value, mindspore.Tensor) for value in values)
+            ):
+                # A whole graph gives no dict back, and leaves None out; another one must find the
+                # same gradients.
                 for parameter, value in before:
                     ops.assign(parameter, value)
                 loss, whole, step = values[0], gradients, built(whole=False)
                 values, gradients = step(*inputs)
                 if _are_lost(whole, gradients, bool(loss == values[0])):
                     return again("what it gives beside the loss costs gradients")
+            lost = _are_zero(gradients)  # waits for them: only now a kernel may fail
         except Exception as error:
-            return uncompiled(error)(*inputs)
-        if _are_zero(gradients):
+            return again(error)
+        if lost:
             # The compiler loses them where, say, construct() gives self another tensor.
             return again("its first gradients are all zero")
         _steps.append((around, step))
@@ -1624,6 +1643,12 @@ def averaged(parameters, gradients):
         for place, mean in zip(places, means, strict=False):
             gradients[place] = mean
     return gradients
+
+
+def _returned(fn):
+    """How many values the forward function of a step gives: the loss and those beside it."""
+    *_, last, _ = dis.get_instructions(fn)
+    return last.arg if last.opname == "BUILD_TUPLE" else 1
 
 
 def _are_lost(whole, gradients, comparable):
@@ -1774,14 +1799,19 @@ _LEVELS = {"O0": AmpLevel.AmpO0, "O2": AmpLevel.AmpO2, "O3": AmpLevel.AmpO3}
 
 
 class autocast:
-    """torch.autocast, for a block or a function. MS_MIGRATE_AMP_LEVEL chooses another level of
-    MindSpore's: O0 is off, O2 casts all but batch norms and the like, O3 everything.
+    """torch.autocast for a block or a function; "cuda" stands for any accelerator, and does nothing
+    on a CPU, as in torch. MS_MIGRATE_AMP_LEVEL chooses another level of MindSpore's: O0 is off, O2
+    casts all but batch norms and the like, O3 everything, O1 is torch's, on a CPU as well.
     """
 
     def __init__(self, device_type="cuda", dtype=None, enabled=True):
         if dtype is None:
             dtype = mindspore.bfloat16 if device_type == "cpu" else mindspore.float16
-        if dtype == mindspore.bfloat16 and mindspore.get_context("device_target") == "CPU":
+        on_cpu = mindspore.get_context("device_target") == "CPU"
+        if enabled and on_cpu and device_type != "cpu" and "MS_MIGRATE_AMP_LEVEL" not in os.environ:
+            warnings.warn("no accelerator: autocast is off, as in torch", stacklevel=2)
+            enabled = False
+        if dtype == mindspore.bfloat16 and on_cpu:
             if enabled:
                 warnings.warn("MindSpore's CPU has no bfloat16: float16 is used", stacklevel=2)
             dtype = mindspore.float16
@@ -1888,7 +1918,10 @@ class GradScaler:
         enabled=True,
     ):
         if not isinstance(device, str):  # torch.cuda.amp.GradScaler(1024.0)
-            init_scale = device
+            device, init_scale = "cuda", device
+        forced = {"MS_MIGRATE_AMP_LEVEL", "MS_MIGRATE_LOSS_SCALE"} & os.environ.keys()
+        if device != "cpu" and mindspore.get_context("device_target") == "CPU" and not forced:
+            enabled = False  # as in torch, where there is no GPU
         if fixed := os.environ.get("MS_MIGRATE_LOSS_SCALE"):
             init_scale, growth_factor, backoff_factor = float(fixed), 1.0, 1.0
         self.enabled = enabled

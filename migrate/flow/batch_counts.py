@@ -5,6 +5,7 @@ num_batches_tracked, which stands in every state dict; MindSpore does not.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from migrate.flow.mentions import any_mentions, trees_with
 from migrate.project import Project
@@ -19,7 +20,7 @@ _LISTED_BY = frozenset(
     """.split()  # noqa: SIM905
 )
 _MEMBERS = frozenset({"items", "keys", "values"})
-_WORDS = (_COUNTER, "state_dict", *_LISTS_ALL)
+_WORDS = (_COUNTER, "state_dict", "torch.load", *_LISTS_ALL)
 
 
 def counts_batches(project: Project) -> bool:
@@ -36,19 +37,51 @@ def _looks(tree: ast.Module) -> bool:
     calls = nodes_of(tree, ast.Call)
     if any(isinstance(c.func, ast.Attribute) and c.func.attr in _LISTS_ALL for c in calls):
         return True
-    return bool({ast.dump(s) for s in states(tree)} & {ast.dump(e) for e in listed(tree)})
+    return among_states(listed(tree), states(tree))
 
 
-def states(tree: ast.Module) -> list[ast.expr]:
-    """`net.state_dict()`, and the names that it is bound to."""
-    found: list[ast.expr] = []
-    for call in nodes_of(tree, ast.Call):
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "state_dict":
-            found.append(call)
+def among_states(found: Iterable[ast.expr], known: Iterable[ast.expr]) -> bool:
+    """One of these is a state dict, or an entry of what holds it: `checkpoint["model"]`."""
+    texts = {ast.dump(state) for state in known}
+    return any(ast.dump(part) in texts for one in found for part in (one, *_holders(one)))
+
+
+def _holders(node: ast.expr) -> Iterator[ast.expr]:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+        yield node
+
+
+def states(tree: ast.Module, *, loaded: bool = True) -> list[ast.expr]:
+    """`net.state_dict()`, `torch.load(path)`, the names that they are bound to, and the parameters
+    of functions of the file that are given them.
+    """
+    found: list[ast.expr] = [c for c in nodes_of(tree, ast.Call) if _gives_state(c.func, loaded)]
     for assigned in nodes_of(tree, ast.Assign):
         if any(value in found for value in all_nodes(assigned.value)):
             found += [_loaded(target) for target in assigned.targets]
+    texts = {ast.dump(state) for state in found}
+    functions = {f.name: f for f in nodes_of(tree, ast.FunctionDef)}
+    for call in nodes_of(tree, ast.Call):
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if name not in functions:
+            continue
+        names = [one.arg for one in functions[name].args.args if one.arg not in ("self", "cls")]
+        given = dict(zip(names, call.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        found += [
+            ast.Name(parameter, ast.Load())
+            for parameter, value in given.items()
+            if any(ast.dump(part) in texts for part in (value, *_holders(value)))
+        ]
     return found
+
+
+def _gives_state(function: ast.expr, loaded: bool) -> bool:
+    if not isinstance(function, ast.Attribute):
+        return False
+    loads = loaded and function.attr == "load" and ast.unparse(function.value) == "torch"
+    return function.attr == "state_dict" or loads
 
 
 def _loaded(target: ast.expr) -> ast.expr:

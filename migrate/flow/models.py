@@ -50,8 +50,8 @@ def models_called(
             if is_path(node) and _is_model(node, flow) and ast.unparse(node) != "self":
                 found[ast.unparse(node)] = None
         kind = flow.symbols.type(call.func)
-        is_class = any(isinstance(option, ProjectClass) for option in options_of(kind))
-        known = is_class or root_of(call.func) in left_out
+        own = any(isinstance(one, (ProjectClass, ProjectFunction)) for one in options_of(kind))
+        known = own or root_of(call.func) in left_out
         if is_path(call.func) and _sounds_like_model(call.func) and not known:
             found[ast.unparse(call.func)] = None
     return list(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.flow.batch_counts import listed, states
+from migrate.flow.batch_counts import among_states, listed, states
 from migrate.flow.mentions import any_mentions, trees_with
 from migrate.project import Project
 from migrate.syntax.ast_index import all_nodes, nodes_of
@@ -37,8 +37,10 @@ def looks_at_axes(project: Project) -> bool:
 
 
 def _looks(tree: ast.Module) -> bool:
-    found = {ast.dump(state) for state in states(tree)}
-    if any(ast.dump(one) in found for one in (*listed(tree), *_by_key(tree))):
+    if among_states(listed(tree), states(tree)):
+        return True
+    found = {ast.dump(state) for state in states(tree, loaded=False)}
+    if any(ast.dump(one) in found for one in _by_key(tree)):
         return True
     return any(_lists(part) and _asks(part) for part in _parts(tree))
 

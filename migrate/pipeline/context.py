@@ -96,6 +96,15 @@ class Context:
             )
         return function in self._compiled_nodes
 
+    def may_be_compiled(self, function: ast.AST | None) -> bool:
+        """Whether Graph mode compiles the function, or a training step may call it: for forms that
+        are right in both modes.
+        """
+        found = self.compiled()
+        return self.is_compiled(function) or any(
+            name in found and node is function for name, node in definitions(self.tree)
+        )
+
     def compiles(self, function: ProjectFunction) -> bool:
         """Whether Graph mode surely compiles a function of the program, in whichever file."""
         if function.module is self.resolution.scope:

@@ -32,11 +32,47 @@ def keeps_gradients(tree: ast.Module, calls: Sequence[Calls], context: Context) 
     apart |= any(one.loops_over_optimizers for one in calls) or _clears_apart(tree, calls)
     apart |= any(_meets_later_optimizer(one) for one in calls)
     apart |= any(usage.api == CLOSURE_STEP for usage in context.usages.values())
+    return apart or are_read(tree, context)
+
+
+def are_read(tree: ast.Module, context: Context) -> bool:
+    """The program looks at gradients of parameters itself, here or in another file."""
     here = any(
         is_gradient(node, context) or _may_be_gradient(node, context)
         for node in nodes_of(tree, ast.Attribute)
     )
-    return apart or here or reads_gradients(context.modules.project, context.resolution.source)
+    return here or reads_gradients(context.modules.project, context.resolution.source)
+
+
+def trained_beside(
+    backward: Backward, region: list[ast.stmt], calls: Calls, context: Context
+) -> list[str]:
+    """Parameters, as source, of networks that a step runs and that its optimizers may not have:
+    torch leaves gradients at them, too, for whoever looks.
+    """
+    names = [name for name in (backward.optimizer, *backward.others) if name]
+    parts = [*region, backward.bare]
+    if not names or not trained_in(parts, context):
+        return []  # a network without a name of its own
+    running = models_called([n for n in _nodes(parts) if isinstance(n, ast.Call)], context.flow)
+    held = {model for name in names for model in calls.models.get(name, ())}
+    if not held and len({one.partition(".")[0] for one in running}) < 2:
+        return []  # `train(model, optimizer)`: it was made for the one network that comes with it
+    apart = [one for one in running if not any(f"{one}.".startswith(f"{model}.") for model in held)]
+    return [
+        f"{one}.trainable_params()"
+        for one in apart
+        if not any(one.startswith(f"{other}.") for other in apart)
+    ]
+
+
+def listed_weights(optimizers: Sequence[str], beside: Sequence[str]) -> str:
+    """The parameters of these optimizers and of networks beside them, as source, each once."""
+    lists = [*(f"{name}.parameters" for name in optimizers), *beside]
+    if len(lists) == 1:
+        return lists[0]
+    text = f"[{', '.join(f'*{one}' for one in lists)}]"
+    return f"list(dict.fromkeys({text}))" if beside else text
 
 
 def _clips_apart(calls: Sequence[Calls], context: Context) -> bool:
@@ -131,7 +167,7 @@ def overrides_step(cls: ast.ClassDef, context: Context) -> bool:
 
 def trained_in(parts: Sequence[ast.AST], context: Context) -> str:
     """The parameters of the models that run here, for want of an optimizer; empty if none."""
-    nodes = [node for part in parts for node in all_nodes(part)]
+    nodes = _nodes(parts)
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     short_lived = {
         name for node in nodes if isinstance(node, ast.comprehension) for name in binds(node.target)
@@ -145,6 +181,10 @@ def trained_in(parts: Sequence[ast.AST], context: Context) -> str:
         return lists[0] if lists else ""
     # Each once: networks may share layers.
     return f"list(dict.fromkeys([{', '.join(f'*{one}' for one in lists)}]))"
+
+
+def _nodes(parts: Sequence[ast.AST]) -> list[ast.AST]:
+    return [node for part in parts for node in all_nodes(part)]
 
 
 _SWITCHES = ("train", "eval", "to", "cuda", "cpu", "zero_grad")

@@ -80,7 +80,7 @@ def assign_roles(step: TrainingStep, calls: Calls, plans: Plans) -> None:
     plans.handled.add(backward.call)
     if backward.scaler and isinstance(backward.loss, ast.Call):
         plans.handled.add(backward.loss)
-    if backward.others:
+    if backward.others or step.beside:
         _assign_each(step, calls, plans)
     else:
         _assign_updates(step, calls, plans)

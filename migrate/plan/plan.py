@@ -17,8 +17,11 @@ from migrate.pipeline.refusal import Refusal
 from migrate.plan.apart import note_apart
 from migrate.plan.find import Backward, Calls, find_calls
 from migrate.plan.gradient_users import (
+    are_read,
     are_unused,
     keeps_gradients,
+    listed_weights,
+    trained_beside,
     trained_in,
 )
 from migrate.plan.input_gradients import GRAD
@@ -65,6 +68,7 @@ def plan_steps(tree: ast.Module, context: Context, taken: set[str]) -> Plans:
     training: set[ast.AST] = {home for home, calls in calls_of.items() if calls.backwards}
     plans.switches = plan_modes(tree, homes, training, context)
     plans.on_parameters = keeps_gradients(tree, list(calls_of.values()), context)
+    plans.are_read = plans.on_parameters and are_read(tree, context)
     plans.models = models
     refused: dict[ast.stmt, Refusal] = {}
     for home, calls in calls_of.items():
@@ -97,6 +101,7 @@ def _plan_home(
         planner = StepPlanner(
             backward, calls, home, context, plans.on_parameters, _freed(siblings, backward), taken
         )
+        planner.are_read = plans.are_read
         try:
             step = planner.plan()
         except Refusal as refusal:
@@ -190,6 +195,7 @@ class StepPlanner:
     ) -> None:
         self.backward, self.calls, self.home, self.context = backward, calls, home, context
         self.on_parameters, self.taken = on_parameters, taken
+        self.are_read = False  # the program looks at gradients, of whatever the loss reaches
         self.flow = calls.flow
         self.slicer = Slicer(backward, calls, context, freed)
         self.block = backward.block
@@ -233,6 +239,7 @@ class StepPlanner:
             flowing=self.slicer.flowing(region),
             versions=versions,
             running=self._running(region),
+            beside=bool(self._beside(region)),
             unbound=interface.unbound(parameters, passed),
             copied=changed_in_part(region, parameters, self.context),
             settled=is_settled(self.guard, loop),
@@ -358,9 +365,7 @@ class StepPlanner:
     def _weights(self, interface: Interface) -> str:
         """The parameters whose gradients are taken, as source."""
         names = [name for name in (self.backward.optimizer, *self.backward.others) if name]
-        weights = f"[{', '.join(f'*{name}.parameters' for name in names)}]"
-        if len(names) == 1:
-            weights = f"{names[0]}.parameters"
+        weights = listed_weights(names, self._beside(interface.region))
         if any(interface.is_maybe_unbound(name) for name in names):
             return f"lambda: {weights}"
         if names:
@@ -371,6 +376,10 @@ class StepPlanner:
         if not weights:
             raise _no_step()
         return weights
+
+    def _beside(self, region: list[ast.stmt]) -> list[str]:
+        given = self.backward, region, self.calls, self.context
+        return trained_beside(*given) if self.are_read else []
 
     def _accumulates(self, several: bool) -> bool:
         blocks = [self.backward.block, self.block]

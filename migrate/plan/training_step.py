@@ -46,6 +46,7 @@ class TrainingStep:
     # Statement -> inputs that some way to the step does not bind: they start as None there.
     unbound: dict[ast.stmt, list[str]] = field(default_factory=dict)
     running: list[str] = field(default_factory=list)  # networks that the step calls
+    beside: bool = False  # takes gradients of networks that its optimizers do not train
     copied: list[str] = field(default_factory=list)  # parameters of which the region changes parts
     may_skip: bool = False  # by its results, in front of backward()
 
@@ -71,6 +72,7 @@ class Plans:
     tape: bool = False  # gradients are recorded while the program runs
     on_parameters: bool = False  # gradients are stored at the parameters, as torch does
     apart: set[ast.AST] = field(default_factory=set)  # steps in functions without a backward pass
+    are_read: bool = False  # and the program looks at them
     switches: Switches = field(default_factory=Switches)  # to training mode
 
     def note(self, statement: ast.stmt, call: ast.Call, role: Role) -> None:

@@ -244,7 +244,9 @@ class Calls(Expressions):
             held = call_method(callee.receiver, name, node, values, self.evaluate)
             if held is not None:
                 return held
-        return self._row_result(function, node, values, keywords)
+        result = self._row_result(function, node, values, keywords)
+        entry = self.table.get(function) if result is MODULE else None
+        return callee.receiver if entry is not None and entry.returns() == "self" else result
 
     def _applied(
         self, receiver: Value, values: list[Value], keywords: dict[str | None, Value]

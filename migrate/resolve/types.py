@@ -40,6 +40,7 @@ _WORDS: dict[str, Value] = {
     "Tensor": TENSOR,
     "Parameter": PARAMETER,
     "Module": MODULE,
+    "self": MODULE,  # a method that gives the module it was called on
     "int": INT,
     "float": FLOAT,
     "number": NUMBER,

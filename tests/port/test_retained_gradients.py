@@ -264,3 +264,46 @@ def test_gradients_that_one_file_clears_and_another_computes(port_files) -> None
     texts = {str(path): ported.text for path, ported in tree.files.items()}
     assert "helpers.ParameterGradients(optimizer.parameters).clear()" in texts["engine.py"]
     assert "helpers.ParameterGradients(optimizer.parameters).values" in texts["scaler.py"]
+
+
+def test_gradients_at_networks_that_the_optimizer_does_not_train_are_kept_for_who_looks(
+    port,
+) -> None:
+    source = """
+        def train(G: nn.Module, D: nn.Module, og: torch.optim.Optimizer, batches):
+            for z in batches:
+                og.zero_grad()
+                loss = D(G(z)).mean()
+                loss.backward()
+                og.step()
+                {look}
+        """
+    text, _ = ported(port, source.format(look="print(D.head.weight.grad is None)"))
+    both = "[*og.parameters, *D.trainable_params(), *G.trainable_params()]"
+    assert both in text or both.replace("D.", "X.").replace("G.", "D.").replace("X.", "G.") in text
+    assert "og(helpers.ParameterGradients(og.parameters).values)" in lines(text)
+    text, _ = ported(port, source.format(look="print(loss.item())"))
+    assert "trainable_params" not in text
+
+
+def test_autocast_in_bfloat16_on_the_cpu_is_a_finding(port) -> None:
+    source = "def f(net: nn.Module, x):\n    with {context}:\n        return net(x)\n"
+    flagged = ['torch.autocast("cpu")', "torch.autocast(device, dtype=torch.bfloat16)"]
+    silent = [
+        'torch.autocast("cpu", enabled=False)',
+        'torch.autocast("cuda", dtype=torch.bfloat16)',
+    ]
+    silent += ['torch.autocast("cpu", dtype=torch.float16)', "torch.cuda.amp.autocast()"]
+    for context in flagged:
+        assert "bfloat16" in str(ported(port, source.format(context=context))[1])
+    for context in silent:
+        assert not ported(port, source.format(context=context))[1]
+
+
+def test_the_text_of_an_optimizer_is_a_finding(port) -> None:
+    shown = (
+        "def f(net: nn.Module):\n    opt = torch.optim.SGD(net.parameters(), lr=1)\n    {show}\n"
+    )
+    for show in ("print(opt)", "text = f'{opt}'", "print('with', opt)"):
+        assert "text of an optimizer" in str(ported(port, shown.format(show=show))[1])
+    assert not ported(port, shown.format(show="print(opt.param_groups[0]['lr'])"))[1]

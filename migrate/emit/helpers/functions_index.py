@@ -193,6 +193,8 @@ def scatter(input, dim, index, src, reduce=None):
     if input.ndim == 0:
         input, index, dim = input.reshape((1,)), index.reshape((-1,)), 0
         src = src if number else src.reshape((-1,))
+    elif index.ndim == 0:  # one place of a vector
+        index, src = index.reshape((1,)), src if number else src.reshape((-1,))
     if number:
         src = ops.full_like(index, src, dtype=input.dtype)
     elif src.shape != index.shape:

@@ -10,8 +10,8 @@ def set_batch_norm(layer, eps=None, momentum=None):
         norm.eps = norm.eps if eps is None else eps
         norm.share = norm.share if momentum is None else momentum
         return
-    norm.eps = norm.eps if eps is None else eps
-    norm.momentum = norm.momentum if momentum is None else momentum
+    norm.eps = norm.eps if eps is None else float(eps)  # the operator takes no whole number
+    norm.momentum = norm.momentum if momentum is None else float(momentum)
     norm.bn_train = ops.BatchNorm(
         is_training=True, epsilon=norm.eps, momentum=norm.momentum, data_format=norm.format
     )

@@ -31,6 +31,7 @@ class ParamGroup(MutableMapping):
         if isinstance(self.group.get(key), Parameter):
             # Not set_data: after that a compiled update goes on with the old value.
             ops.assign(self.group[key], Tensor(value, self.group[key].dtype))
+            self.group[key].written = value
         else:
             self.group[key] = value
 
@@ -48,10 +49,13 @@ class ParamGroup(MutableMapping):
 
 
 def written_number(value):
-    """The number that the program wrote, 0.0002, where float32 holds 0.00019999999494757503."""
+    """The number as the program wrote it: 1, or 0.0002 where float32 has 0.00019999999494757503."""
     if not isinstance(value, Tensor):
         return value
     number = value.asnumpy()[()]
+    written = getattr(value, "written", None)
+    if written is not None and np.float32(written) == number:  # a schedule may have changed it
+        return written
     return float(str(number)) if isinstance(number, np.floating) else number.item()
 
 

@@ -69,6 +69,15 @@ class MappedOptimizer(optim.Optimizer):
         self.settings = tuple(name for name in defaults if name not in ("lr", "maximize"))
         self.state_step = Parameter(Tensor(0, mindspore.float32), name="state_step")
 
+    if uses("param_groups"):
+
+        def _build_single_lr(self, learning_rate, name):
+            """The rate as a Parameter that knows how it was written: `lr=1` reads as 1, not 1.0."""
+            made = super()._build_single_lr(learning_rate, name)
+            if isinstance(learning_rate, (int, float)):
+                made.written = learning_rate
+            return made
+
     def moments(self, name, init="zeros"):
         """A Parameter for each parameter, to remember something in."""
         made = self.parameters.clone(prefix=name, init=init)

@@ -2,6 +2,7 @@
 that leave frozen parameters alone.
 """
 
+import dis
 import os
 import sys
 import types
@@ -113,17 +114,22 @@ def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
         step = built(whole=True)
         try:
             values, gradients = step(*inputs)
-            if has_aux and not all(isinstance(value, mindspore.Tensor) for value in values):
-                # A whole graph gives no dict back; another one must find the same gradients.
+            if has_aux and not (
+                len(values) == _returned(fn)
+                and all(isinstance(value, mindspore.Tensor) for value in values)
+            ):
+                # A whole graph gives no dict back, and leaves None out; another one must find the
+                # same gradients.
                 for parameter, value in before:
                     ops.assign(parameter, value)
                 loss, whole, step = values[0], gradients, built(whole=False)
                 values, gradients = step(*inputs)
                 if _are_lost(whole, gradients, bool(loss == values[0])):
                     return again("what it gives beside the loss costs gradients")
+            lost = _are_zero(gradients)  # waits for them: only now a kernel may fail
         except Exception as error:
-            return uncompiled(error)(*inputs)
-        if _are_zero(gradients):
+            return again(error)
+        if lost:
             # The compiler loses them where, say, construct() gives self another tensor.
             return again("its first gradients are all zero")
         if uses("weights without gradients"):
@@ -257,6 +263,12 @@ def averaged(parameters, gradients):
             for place, any_used in zip(places, means[-1].asnumpy(), strict=True):
                 parameters[place].has_no_gradient = not any_used
     return gradients
+
+
+def _returned(fn):
+    """How many values the forward function of a step gives: the loss and those beside it."""
+    *_, last, _ = dis.get_instructions(fn)
+    return last.arg if last.opname == "BUILD_TUPLE" else 1
 
 
 def _are_lost(whole, gradients, comparable):

@@ -33,14 +33,19 @@ _LEVELS = {"O0": AmpLevel.AmpO0, "O2": AmpLevel.AmpO2, "O3": AmpLevel.AmpO3}
 
 
 class autocast:
-    """torch.autocast, for a block or a function. MS_MIGRATE_AMP_LEVEL chooses another level of
-    MindSpore's: O0 is off, O2 casts all but batch norms and the like, O3 everything.
+    """torch.autocast for a block or a function; "cuda" stands for any accelerator, and does nothing
+    on a CPU, as in torch. MS_MIGRATE_AMP_LEVEL chooses another level of MindSpore's: O0 is off, O2
+    casts all but batch norms and the like, O3 everything, O1 is torch's, on a CPU as well.
     """
 
     def __init__(self, device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
         if dtype is None:
             dtype = mindspore.bfloat16 if device_type == "cpu" else mindspore.float16
-        if dtype == mindspore.bfloat16 and mindspore.get_context("device_target") == "CPU":
+        on_cpu = mindspore.get_context("device_target") == "CPU"
+        if enabled and on_cpu and device_type != "cpu" and "MS_MIGRATE_AMP_LEVEL" not in os.environ:
+            warnings.warn("no accelerator: autocast is off, as in torch", stacklevel=2)
+            enabled = False
+        if dtype == mindspore.bfloat16 and on_cpu:
             if enabled:
                 warnings.warn("MindSpore's CPU has no bfloat16: float16 is used", stacklevel=2)
             dtype = mindspore.float16

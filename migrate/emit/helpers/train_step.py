@@ -174,7 +174,10 @@ class GradScaler:
         enabled=True,
     ):
         if not isinstance(device, str):  # torch.cuda.amp.GradScaler(1024.0)
-            init_scale = device
+            device, init_scale = "cuda", device
+        forced = {"MS_MIGRATE_AMP_LEVEL", "MS_MIGRATE_LOSS_SCALE"} & os.environ.keys()
+        if device != "cpu" and mindspore.get_context("device_target") == "CPU" and not forced:
+            enabled = False  # as in torch, where there is no GPU
         if fixed := os.environ.get("MS_MIGRATE_LOSS_SCALE"):
             init_scale, growth_factor, backoff_factor = float(fixed), 1.0, 1.0
         self.enabled = enabled

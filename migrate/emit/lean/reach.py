@@ -33,7 +33,7 @@ _OF_MAPPINGS = {"update", "pop", "clear", "get", "items", "keys", "values"}
 # Bases that call no method of a subclass by its name except these. MindSpore's optimizer adds its
 # first groups by add_param_group, which is its own where no piece has another.
 _CALLED_BY_BASE = {
-    "optim.Optimizer": {"construct"},
+    "optim.Optimizer": {"construct", "_build_single_lr"},
     "MutableMapping": _OF_MAPPINGS,
     "NamedTuple": set(),
     "dict": _OF_MAPPINGS,

@@ -12,6 +12,8 @@ import libcst as cst
 from migrate.flow.shown_values import shown_values
 from migrate.pipeline import becomes, declare
 from migrate.pipeline.context import Context
+from migrate.pipeline.refusal import Refusal
+from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import (
     PARAMETER,
@@ -32,6 +34,13 @@ from migrate.syntax.text import code
 
 # A compiled function makes no objects; of these it makes text.
 _COMPILED = {"Size": "size_text", "dtype_name": "dtype_text"}
+
+
+_TEXT_OF_OPTIMIZERS = Refusal(
+    "the text of an optimizer lists other settings than torch's",
+    "show what is meant: `optimizer.param_groups[0]['lr']`",
+    "MS302",
+)
 
 
 @declare(
@@ -92,10 +101,17 @@ class ShownTypes(NodePass):
                 found[node] = helper
         return found
 
+    @cached_property
+    def _optimizers(self) -> set[ast.AST | None]:
+        values = shown_values(self.context.tree)
+        return {node for node in values if _is_optimizer(self.context.type(node))}
+
     def _wrapped(
         self, original: cst.BaseExpression, updated: cst.BaseExpression
     ) -> cst.BaseExpression:
         partner = self.partner(original)
+        if partner in self._optimizers:
+            self.flag(partner, _TEXT_OF_OPTIMIZERS)
         helper = self._helper_here(partner)
         if helper is None:
             return updated
@@ -167,6 +183,11 @@ def _helper(node: ast.expr, context: Context) -> str:
         if context.type(node.value) is UNKNOWN and kind is UNKNOWN:
             return "shown_size" if node.attr == "shape" else "dtype_name"
     return ""
+
+
+def _is_optimizer(kind: Value) -> bool:
+    name = kind.cls if isinstance(kind, Instance) else None
+    return isinstance(name, str) and OPTIMIZER in ancestors(name)
 
 
 def _is_dtype(kind: Value, context: Context) -> bool:

@@ -10,12 +10,9 @@ from migrate.plan.explain import explain_plans
 from migrate.plan.plan import plan_steps
 from migrate.plan.training_step import Plans, TrainingStep
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
+from migrate.rewrite.steps.cpu_precision import AUTOCAST, flag_bfloat16, names_of
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.text import code
-
-_AUTOCAST = frozenset(
-    {"torch.amp.autocast", "torch.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"}
-)
 
 
 class StepState(FileAccess):
@@ -24,6 +21,7 @@ class StepState(FileAccess):
     def __init__(self, file: FileRewrite) -> None:
         super().__init__(file)
         tree = self.context.tree
+        flag_bfloat16(self.context)
         self.plans: Plans = plan_steps(tree, self.context, set(self.spelling.taken))
         self.context.plan = explain_plans(self.plans, self.context)
         self.active = bool(self.plans.steps or self.plans.gradients) or self.plans.tape
@@ -53,7 +51,7 @@ class StepState(FileAccess):
 
     def is_autocast(self, call: ast.AST) -> bool:
         usage = self.context.usage(call.func) if isinstance(call, ast.Call) else None
-        return usage is not None and usage.api in _AUTOCAST
+        return usage is not None and usage.api in AUTOCAST
 
     def statement(self, node: cst.CSTNode) -> ast.AST | None:
         """The stdlib statement of a libcst statement."""
@@ -66,10 +64,9 @@ def precision_of(api: str, autocast: cst.Call) -> str:
     """The arguments of an autocast() as torch.autocast has them; the old names begin with
     `enabled`.
     """
-    names: tuple[str, ...] = ("device_type", "dtype", "enabled", "cache_enabled")
+    names = names_of(api)
     device = ""
-    if not api.endswith(("torch.autocast", "torch.amp.autocast")):
-        names = ("enabled", "dtype", "cache_enabled")
+    if "device_type" not in names:
         device = '"cpu"' if ".cpu." in api else '"cuda"'
     found = {"device_type": device} if device else {}
     for place, argument in enumerate(autocast.args):

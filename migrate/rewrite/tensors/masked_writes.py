@@ -1,5 +1,5 @@
-"""`nearest[mask] = found[mask]` in code that may be compiled: Graph mode writes only numbers to the
-places of a mask, so the whole tensor is chosen anew.
+"""`nearest[mask] = found[mask]` in code that may be compiled, training steps among it: Graph mode
+writes only numbers to the places of a mask, so the whole tensor is chosen anew.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ class MaskedWrites(NodePass):
         value = statement.value
         return (
             isinstance(target.value, ast.Name)
-            and is_made_here(target.value.id, self.function)
+            and is_made_here(target.value.id, self.file.around())
             and is_tensor(self.context.type(target.value))
             and not isinstance(target.slice, (ast.Tuple, ast.Slice, ast.Constant))
             and is_boolean(target.slice, self.function)
             and (is_tensor(self.context.type(value)) or isinstance(statement, ast.AugAssign))
-            and self.file.compiles(statement)
+            and (self.file.compiles(statement) or self.context.may_be_compiled(self.function))
             and not seen_by(target, self.context)
         )
 
