@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from migrate.flow.dtypes import WHOLE
+from migrate.flow.project_flags import depends_on_mode
 from migrate.plan.input_gradients import InputGradients
 from migrate.resolve.values import (
     PARAMETER,
@@ -36,6 +37,8 @@ class InputFunctions(FileAccess):
         self.outputs: dict[InputGradients, cst.BaseExpression] = {}
         self.starts: dict[InputGradients, cst.BaseExpression] = {}
         self.again: dict[InputGradients, cst.BaseExpression] = {}
+        # What stood in a function already: another one that needs it computes it again.
+        self._taken: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
 
     def differentiated(self, original: Sequence[cst.CSTNode]) -> bool:
         """Change what the statements of a block have become; False where nothing is asked for."""
@@ -47,7 +50,7 @@ class InputFunctions(FileAccess):
             place: cst.CSTNode | None = None
             for node, partner in zip(original, partners, strict=True):
                 if any(partner is one for one in plan.region):
-                    inner += self._steps.produced.pop(node, [])
+                    inner += self._of_region(node, partner)
                 elif any(partner is one for one in plan.deferred):
                     behind += self._steps.produced.pop(node, [])
                 if partner is plan.place:
@@ -57,6 +60,22 @@ class InputFunctions(FileAccess):
             rest = self._steps.produced.get(place, [])
             self._steps.produced[place] = [*made, *behind, *(s for s in rest if not is_gone(s))]
         return bool(plans)
+
+    def _of_region(self, node: cst.CSTNode, partner: ast.AST | None) -> list[cst.BaseStatement]:
+        """What a statement has become; `u = net(x, t)` leads to the gradients for x and for t."""
+        if node in self._steps.produced:
+            found = self._steps.produced.pop(node)
+            self._taken.setdefault(node, found)
+            return found
+        if depends_on_mode(self.context.modules.project):
+            self.context.flag(
+                partner,
+                "MS408",
+                "is computed for each of the gradients: batch norms see the batch more than once, "
+                "and dropout draws again",
+                "ask for all the gradients in one call: autograd.grad(u, (x, t))",
+            )
+        return [statement.deep_clone() for statement in self._taken.get(node, [])]
 
     def _made(
         self, plan: InputGradients, inner: list[cst.BaseStatement]
