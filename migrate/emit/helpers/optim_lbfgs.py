@@ -1,8 +1,9 @@
-"""torch.optim.LBFGS without a line search."""
+"""torch.optim.LBFGS, with steps of a fixed length or by the strong Wolfe conditions."""
 
 import numpy as np
 from mindspore import Tensor, ops
 
+from migrate.emit.helpers.optim_line_search import wolfe_step
 from migrate.emit.helpers.optim_own import Optimizer
 from migrate.emit.helpers.train_leaves import from_tensors, to_tensors
 
@@ -23,8 +24,9 @@ class LBFGS(Optimizer):
         history_size=100,
         line_search_fn=None,
     ):
-        if line_search_fn is not None:
-            raise NotImplementedError("LBFGS without a line search only")
+        if line_search_fn not in (None, "strong_wolfe"):
+            raise RuntimeError("only 'strong_wolfe' is supported")
+        self.searches = line_search_fn is not None
         super().__init__(params, {"lr": float(lr)})
         self.max_iter, self.history_size = max_iter, history_size
         self.max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
@@ -49,21 +51,46 @@ class LBFGS(Optimizer):
             rate = float(self.param_groups[0]["lr"])
             first = min(1.0, 1.0 / float(np.abs(gradient).sum())) * rate
             self.size = np.float32(first if self.rounds == 1 else rate)
-            if float(gradient @ self.direction) > -change:
+            slope = float(gradient @ self.direction)
+            if slope > -change:
                 break
-            self._move(self.size * self.direction)
-            if iteration == self.max_iter:
-                break
-            loss, gradient = float(closure()), self._gradient()
-            evaluations += 1
+            if self.searches:
+                point = (0.0, loss, gradient, slope)
+                self.size, loss, gradient, used = self._search(closure, point, change)
+                evaluations += used
+                self._move(self.size * self.direction)
+            else:
+                self._move(self.size * self.direction)
+                if iteration == self.max_iter:
+                    break
+                loss, gradient = float(closure()), self._gradient()
+                evaluations += 1
             if (
-                evaluations >= self.max_eval
+                iteration == self.max_iter
+                or evaluations >= self.max_eval
                 or np.abs(gradient).max() <= least
                 or np.abs(self.size * self.direction).max() <= change
                 or abs(loss - before) < change
             ):
                 break
         return start
+
+    def _search(self, closure, start, change):
+        """The length of the step along the direction, and what was found there."""
+        before = [parameter.copy() for parameter in self.parameters]
+
+        def evaluate(length):
+            self._move(np.float32(length) * self.direction)
+            loss, gradient = float(closure()), self._gradient()
+            from_tensors(self.parameters)
+            for parameter, value in zip(self.parameters, before, strict=True):
+                ops.assign(parameter, value)
+            to_tensors(self.parameters)
+            return length, loss, gradient, float(gradient @ self.direction)
+
+        reach = float(np.abs(self.direction).max())
+        found = wolfe_step(evaluate, float(self.size), start, reach, change)
+        return (np.float32(found[0]), *found[1:])
 
     def _turn(self, gradient):
         """The direction: the gradient through the inverse Hessian that the history stands for."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from migrate.flow.dtypes import WHOLE
+from migrate.flow.parameter_use import runs_forward
 from migrate.flow.project_flags import depends_on_mode
 from migrate.plan.input_gradients import InputGradients
 from migrate.resolve.values import (
@@ -27,6 +28,9 @@ from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.text import code
 
+# A part of a block: the statement or the plan that it comes from, and its lines.
+Part = tuple[object, list[cst.BaseStatement]]
+
 
 class InputFunctions(FileAccess):
     """What the calls of autograd.grad were given, and the functions made of it."""
@@ -37,45 +41,67 @@ class InputFunctions(FileAccess):
         self.outputs: dict[InputGradients, cst.BaseExpression] = {}
         self.starts: dict[InputGradients, cst.BaseExpression] = {}
         self.again: dict[InputGradients, cst.BaseExpression] = {}
-        # What stood in a function already: another one that needs it computes it again.
-        self._taken: dict[cst.CSTNode, list[cst.BaseStatement]] = {}
+        self._seen: set[ast.stmt] = set()  # what stands in a function already
 
     def differentiated(self, original: Sequence[cst.CSTNode]) -> bool:
         """Change what the statements of a block have become; False where nothing is asked for."""
         partners = [self._steps.statement(node) for node in original]
         plans = [p for p in self._steps.plans.gradients if any(p.place is one for one in partners)]
+        if not plans:
+            return False
+        produced = self._steps.produced
+        written = {
+            one: produced.get(node, []) for node, one in zip(original, partners, strict=True)
+        }
+        # What stands where a statement stood: parts of it, and of plans whose place it is.
+        layout: dict[ast.AST | None, list[Part]] = {one: [(one, written[one])] for one in partners}
+        made: dict[InputGradients, list[cst.BaseStatement]] = {}
         for plan in plans:
-            inner: list[cst.BaseStatement] = []
-            behind: list[cst.BaseStatement] = []
-            place: cst.CSTNode | None = None
-            for node, partner in zip(original, partners, strict=True):
-                if any(partner is one for one in plan.region):
-                    inner += self._of_region(node, partner)
-                elif any(partner is one for one in plan.deferred):
-                    behind += self._steps.produced.pop(node, [])
-                if partner is plan.place:
-                    place = node
-            made = self._made(plan, [s for s in inner if not is_gone(s)])
-            assert place is not None
-            rest = self._steps.produced.get(place, [])
-            self._steps.produced[place] = [*made, *behind, *(s for s in rest if not is_gone(s))]
-        return bool(plans)
+            nested = [one for one in made if any(one.statement is part for part in plan.region)]
+            inner = self._inner(plan, nested, written, made)
+            made[plan] = self._made(plan, [s for s in inner if not is_gone(s)])
+            gone = [*plan.region, *nested]
+            for place, parts in layout.items():
+                layout[place] = [part for part in parts if not any(part[0] is g for g in gone)]
+            behind = [part for one in plan.deferred for part in layout[one]]
+            layout |= {one: [] for one in plan.deferred}
+            layout[plan.place] = [(plan, made[plan]), *behind, *layout[plan.place]]
+        for node, partner in zip(original, partners, strict=True):
+            lines = [line for _, part in layout[partner] for line in part]
+            if partner is not None and lines != produced.get(node, []):
+                produced[node] = [line for line in lines if not is_gone(line)]
+        return True
 
-    def _of_region(self, node: cst.CSTNode, partner: ast.AST | None) -> list[cst.BaseStatement]:
-        """What a statement has become; `u = net(x, t)` leads to the gradients for x and for t."""
-        if node in self._steps.produced:
-            found = self._steps.produced.pop(node)
-            self._taken.setdefault(node, found)
-            return found
+    def _inner(
+        self,
+        plan: InputGradients,
+        nested: list[InputGradients],
+        written: dict[ast.AST | None, list[cst.BaseStatement]],
+        made: dict[InputGradients, list[cst.BaseStatement]],
+    ) -> list[cst.BaseStatement]:
+        """The body of a function: statements of the region, with the gradients that they use. What
+        leads to the gradients for `x` and for `t`, `u = net(x, t)`, stands in both functions.
+        """
+        within = {statement for one in nested for statement in one.region}
+        found: list[cst.BaseStatement] = []
+        for statement in plan.region:
+            found += [line for one in nested if one.place is statement for line in made[one]]
+            if statement not in within:
+                found += written.get(statement, [])
+            if statement in self._seen and runs_forward(statement, self.context.flow):
+                self._flag_again(statement)
+            self._seen.add(statement)
+        return [statement.deep_clone() for statement in found]
+
+    def _flag_again(self, statement: ast.stmt) -> None:
         if depends_on_mode(self.context.modules.project):
             self.context.flag(
-                partner,
+                statement,
                 "MS408",
                 "is computed for each of the gradients: batch norms see the batch more than once, "
                 "and dropout draws again",
                 "ask for all the gradients in one call: autograd.grad(u, (x, t))",
             )
-        return [statement.deep_clone() for statement in self._taken.get(node, [])]
 
     def _made(
         self, plan: InputGradients, inner: list[cst.BaseStatement]

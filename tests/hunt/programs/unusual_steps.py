@@ -228,3 +228,96 @@ def run():
     one = torch.zeros(4).scatter_(0, torch.tensor(2), value=1)
     two = torch.zeros(4).scatter_(0, torch.tensor(1), torch.tensor(3.0))
     return one, two, torch.zeros(4).scatter_add_(0, torch.tensor(0), torch.tensor(2.0))
+
+# %% [0] LBFGS with the strong Wolfe conditions
+def run():
+    x = torch.linspace(0, 1, 20).unsqueeze(1)
+    y = 2 * torch.sin(3 * x) + 0.5
+    net = fill(nn.Sequential(nn.Linear(1, 6), nn.Tanh(), nn.Linear(6, 1)))
+    opt = torch.optim.LBFGS(net.parameters(), lr=1.0, max_iter=6, history_size=5, line_search_fn="strong_wolfe")
+    hist = []
+    for i in range(3):
+        def closure():
+            opt.zero_grad()
+            loss = F.mse_loss(net(x), y)
+            loss.backward()
+            hist.append(loss.item())
+            return loss
+        opt.step(closure)
+    return len(hist), hist[:12]
+
+# %% [0] Rosenbrock by LBFGS and strong Wolfe
+def run():
+    p = torch.tensor([-1.2, 1.0], requires_grad=True)
+    opt = torch.optim.LBFGS([p], lr=0.5, max_iter=4, line_search_fn="strong_wolfe")
+    log = []
+    def closure():
+        opt.zero_grad()
+        loss = (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+        loss.backward()
+        return loss
+    for i in range(6):
+        log.append((opt.step(closure).item(), p.detach().clone()))
+    return log
+
+# %% [0] a class with its closure as a method
+class Fit:
+    def __init__(self):
+        self.w = nn.Parameter(torch.zeros(3))
+        self.x, self.y = data(12, 3), data(12, seed=5)
+        self.opt = torch.optim.LBFGS([self.w], line_search_fn="strong_wolfe", max_iter=5, tolerance_grad=1e-5)
+        self.calls = 0
+    def closure(self):
+        self.opt.zero_grad()
+        loss = (self.x @ self.w - self.y).abs().pow(1.5).mean()
+        loss.backward()
+        self.calls += 1
+        return loss
+    def fit(self):
+        return [self.opt.step(self.closure).item() for _ in range(3)]
+
+def run():
+    f = Fit()
+    return f.fit(), f.calls, f.w
+
+# %% [2] derivatives of one output for several inputs, one after the other
+def run():
+    net = fill(nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1)))
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    log = []
+    for i in range(3):
+        x, t = data(6, 1, seed=i).requires_grad_(), data(6, 1, seed=i + 9).requires_grad_()
+        u = net(torch.cat([x, t], 1))
+        u_x = torch.autograd.grad(u, x, torch.ones_like(u), create_graph=True)[0]
+        u_t = torch.autograd.grad(u, t, torch.ones_like(u), create_graph=True)[0]
+        u_tt = torch.autograd.grad(u_t, t, torch.ones_like(u_t), create_graph=True)[0]
+        loss = (u_tt - u * u_x).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        log.append((loss.item(), u_x.sum().item()))
+    return log, net
+
+# %% [2] a Laplacian in a function of the network
+def laplacian(net, x, y):
+    u = net(torch.cat([x, y], 1))
+    ones = torch.ones_like(u)
+    u_x = torch.autograd.grad(u, x, ones, create_graph=True, retain_graph=True)[0]
+    u_y = torch.autograd.grad(u, y, ones, create_graph=True, retain_graph=True)[0]
+    u_xx = torch.autograd.grad(u_x, x, ones, create_graph=True)[0]
+    u_yy = torch.autograd.grad(u_y, y, ones, create_graph=True)[0]
+    return u_xx + u_yy, u
+
+def run():
+    net = fill(nn.Sequential(nn.Linear(2, 6), nn.Tanh(), nn.Linear(6, 1)))
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    log = []
+    for i in range(3):
+        x, y = data(5, 1, seed=i).requires_grad_(True), data(5, 1, seed=i + 7).requires_grad_(True)
+        opt.zero_grad()
+        lap, u = laplacian(net, x, y)
+        loss = F.mse_loss(lap, torch.zeros_like(lap)) + u.pow(2).mean()
+        loss.backward()
+        opt.step()
+        log.append(loss.item())
+    return log, net
