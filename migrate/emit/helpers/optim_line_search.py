@@ -7,7 +7,7 @@ import math
 
 _FALL = 1e-4
 _FLAT = 0.9
-_MOST = 25
+_MOST_EVALUATIONS = 25
 
 
 def wolfe_step(evaluate, first, start, reach, least):
@@ -16,7 +16,7 @@ def wolfe_step(evaluate, first, start, reach, least):
     direction, `least` the smallest move that counts.
     """
     last, point, count = start, evaluate(first), 0
-    while count < _MOST:
+    while count < _MOST_EVALUATIONS:
         if _is_too_far(point, start) or (count > 1 and point[1] >= last[1]):
             break
         if _is_flat(point, start):
@@ -36,7 +36,7 @@ def wolfe_step(evaluate, first, start, reach, least):
 def _narrowed(evaluate, start, ends, count, finest):
     """The best end of the interval once it holds a flat point or has become too small."""
     stalled, low = False, _lower(ends)
-    while count < _MOST and abs(ends[1][0] - ends[0][0]) * finest >= 1:
+    while count < _MOST_EVALUATIONS and abs(ends[1][0] - ends[0][0]) * finest >= 1:
         left, right = min(ends[0][0], ends[1][0]), max(ends[0][0], ends[1][0])
         length = _lowest(*ends, left, right)
         margin = 0.1 * (right - left)

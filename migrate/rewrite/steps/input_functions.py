@@ -28,8 +28,9 @@ from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.text import code
 
-# A part of a block: the statement or the plan that it comes from, and its lines.
-Part = tuple[object, list[cst.BaseStatement]]
+# Parts of a block: the statement or the plan that each comes from, and its lines.
+Parts = list[tuple[object, list[cst.BaseStatement]]]
+Written = dict[ast.AST | None, list[cst.BaseStatement]]
 
 
 class InputFunctions(FileAccess):
@@ -53,30 +54,38 @@ class InputFunctions(FileAccess):
         written = {
             one: produced.get(node, []) for node, one in zip(original, partners, strict=True)
         }
-        # What stands where a statement stood: parts of it, and of plans whose place it is.
-        layout: dict[ast.AST | None, list[Part]] = {one: [(one, written[one])] for one in partners}
-        made: dict[InputGradients, list[cst.BaseStatement]] = {}
-        for plan in plans:
-            nested = [one for one in made if any(one.statement is part for part in plan.region)]
-            inner = self._inner(plan, nested, written, made)
-            made[plan] = self._made(plan, [s for s in inner if not is_gone(s)])
-            gone = [*plan.region, *nested]
-            for place, parts in layout.items():
-                layout[place] = [part for part in parts if not any(part[0] is g for g in gone)]
-            behind = [part for one in plan.deferred for part in layout[one]]
-            layout |= {one: [] for one in plan.deferred}
-            layout[plan.place] = [(plan, made[plan]), *behind, *layout[plan.place]]
+        layout = self._laid_out(plans, written)
         for node, partner in zip(original, partners, strict=True):
             lines = [line for _, part in layout[partner] for line in part]
             if partner is not None and lines != produced.get(node, []):
                 produced[node] = [line for line in lines if not is_gone(line)]
         return True
 
+    def _laid_out(
+        self, plans: list[InputGradients], written: Written
+    ) -> dict[ast.AST | None, Parts]:
+        """What stands where each statement stood: parts of it, and of plans whose place it is."""
+        layout: dict[ast.AST | None, Parts] = {
+            one: [(one, lines)] for one, lines in written.items()
+        }
+        made: dict[InputGradients, list[cst.BaseStatement]] = {}
+        for plan in plans:
+            nested = [one for one in made if any(one.statement is part for part in plan.region)]
+            inner = self._inner(plan, nested, written, made)
+            made[plan] = self._made(plan, [s for s in inner if not is_gone(s)])
+            gone = {*plan.region, *nested}
+            for place, parts in layout.items():
+                layout[place] = [part for part in parts if part[0] not in gone]
+            behind = [part for one in plan.deferred for part in layout[one]]
+            layout |= {one: [] for one in plan.deferred}
+            layout[plan.place] = [(plan, made[plan]), *behind, *layout[plan.place]]
+        return layout
+
     def _inner(
         self,
         plan: InputGradients,
         nested: list[InputGradients],
-        written: dict[ast.AST | None, list[cst.BaseStatement]],
+        written: Written,
         made: dict[InputGradients, list[cst.BaseStatement]],
     ) -> list[cst.BaseStatement]:
         """The body of a function: statements of the region, with the gradients that they use. What
