@@ -7,6 +7,7 @@ Followed by names: `optimizer = SGD(model.parameters())`, then `train(model, ...
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from migrate.flow.whole_use import loss_reaches
 from migrate.syntax.ast_index import all_nodes, nodes_of
@@ -20,24 +21,34 @@ _LISTS = ("parameters", "named_parameters", "modules", "named_modules")
 def trains_one_network(trees: list[ast.Module]) -> bool:
     """The optimizer is made of the parameters of the network whose output the loss is made of."""
     functions = [f for tree in trees for f in nodes_of(tree, ast.FunctionDef)]
-    passes = [(f, n) for f in functions for n in _calls(f, "backward")]
-    if len({call for _, call in passes}) != 1 or any(n.args or n.keywords for _, n in passes):
+    step, made = _only_step(functions), _only_optimizers(functions, trees)
+    if step is None or made is None:
         return False
-    step = passes[-1][0]
+    scope, calls = made
+    names = {_network_of(call, scope, functions) for call in calls}
+    network = names.pop() if len(names) == 1 else ""
+    if not network or not _is_built_here(network, scope, trees):
+        return False
+    given = network if step is scope else _passed_as(network, step, scope, trees)
+    return bool(given) and loss_reaches(step, given)
+
+
+def _only_step(functions: list[ast.FunctionDef]) -> ast.FunctionDef | None:
+    """The innermost function around the one `loss.backward()` of the program."""
+    passes = [(f, n) for f in functions for n in _calls(f, "backward")]
+    alone = len({call for _, call in passes}) == 1
+    return passes[-1][0] if alone and not any(n.args or n.keywords for _, n in passes) else None
+
+
+def _only_optimizers(
+    functions: list[ast.FunctionDef], trees: list[ast.Module]
+) -> tuple[ast.FunctionDef, list[ast.Call]] | None:
+    """The one function that makes optimizers, and where it does."""
     made = [(f, n) for f in functions for n in all_nodes(f) if _makes_optimizer(n)]
     scopes = {function for function, _ in made}
     if len(scopes) != 1 or any(_makes_optimizer(n) for t in trees for n in _at_top(t)):
-        return False
-    (scope,) = scopes
-    names = {_network_of(call, scope, functions) for _, call in made}
-    if len(names) != 1 or not (network := names.pop()):
-        return False
-    if not _is_built_here(network, scope, trees):
-        return False
-    if step is scope:
-        return loss_reaches(step, network)
-    given = _passed_as(network, step, scope, trees)
-    return bool(given) and loss_reaches(step, given)
+        return None
+    return scopes.pop(), [call for _, call in made]
 
 
 def _calls(function: ast.FunctionDef, name: str) -> list[ast.Call]:
@@ -55,7 +66,7 @@ def _at_top(tree: ast.Module) -> list[ast.AST]:
     return [node for node in all_nodes(tree) if node not in inside]
 
 
-def _makes_optimizer(node: ast.AST) -> bool:
+def _makes_optimizer(node: ast.AST) -> TypeGuard[ast.Call]:
     called = node.func if isinstance(node, ast.Call) else None
     name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
     return name in _OPTIMIZERS
@@ -64,27 +75,35 @@ def _makes_optimizer(node: ast.AST) -> bool:
 def _network_of(call: ast.Call, scope: ast.FunctionDef, functions: list[ast.FunctionDef]) -> str:
     """The one network whose parameters an optimizer is made with; empty if that is not written."""
     named = [one.value for one in call.keywords if one.arg == "params"]
-    given = call.args[0] if call.args else (named[0] if named else None)
+    given = next(iter([*call.args, *named]), None)
     if isinstance(given, ast.Name):
-        values = [
-            node.value
-            for node in all_nodes(scope)
-            if isinstance(node, ast.Assign)
-            and any(isinstance(t, ast.Name) and t.id == given.id for t in node.targets)
-        ]
-        given = values[0] if len(values) == 1 else None
-    if given is None:
-        return ""
+        given = _assigned_once(given.id, scope)
+    found = _networks_in(given, functions) if given is not None else set()
+    name = found.pop() if len(found) == 1 else ""
+    return name if name.removeprefix("self.").isidentifier() else ""
+
+
+def _assigned_once(name: str, scope: ast.FunctionDef) -> ast.expr | None:
+    values = [
+        node.value
+        for node in all_nodes(scope)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+    ]
+    return values[0] if len(values) == 1 else None
+
+
+def _networks_in(given: ast.expr, functions: list[ast.FunctionDef]) -> set[str]:
+    """`model` of `model.parameters()`, or of `groups(model)`, a function that lists them."""
     found: set[str] = set()
     for node in all_nodes(given):
-        if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute) and node.func.attr in _LISTS:
-                found.add(ast.unparse(node.func.value))
-            elif isinstance(node.func, ast.Name):
-                called = [one for one in functions if one.name == node.func.id]
-                found |= {name for one in called for name in _networks_given(node, one)}
-    name = found.pop() if len(found) == 1 else ""
-    return name if name.isidentifier() or name.removeprefix("self.").isidentifier() else ""
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in _LISTS:
+            found.add(ast.unparse(called.value))
+        elif isinstance(called, ast.Name):
+            own = [one for one in functions if one.name == called.id]
+            found |= {name for one in own for name in _networks_given(node, one)}
+    return found
 
 
 def _networks_given(call: ast.Call, function: ast.FunctionDef) -> list[str]:
