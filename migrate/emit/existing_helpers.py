@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from migrate.project.text import ReadProblem, read_bytes
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.import_planner import HELPER_MODULE
 from migrate.table.helper_pieces import helper_index
@@ -59,11 +60,7 @@ def _helpers_read(text: str) -> set[str] | None:
     }
     if not aliases:
         return None
-    return {
-        node.attr
-        for node in nodes_of(tree, ast.Attribute)
-        if isinstance(node.value, ast.Name) and node.value.id in aliases
-    }
+    return {node.attr for node in nodes_of(tree, ast.Attribute) if name_of(node.value) in aliases}
 
 
 def _text(path: Path) -> str:

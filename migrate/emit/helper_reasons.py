@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.helper_import import helper_alias
 from migrate.syntax.import_planner import HELPERS
@@ -63,7 +64,7 @@ def _handed_on(tree: ast.Module) -> set[str]:
     return {
         node.attr
         for node in nodes_of(tree, ast.Attribute)
-        if node not in elsewhere and isinstance(node.value, ast.Name) and node.value.id in modules
+        if node not in elsewhere and name_of(node.value) in modules
     }
 
 
@@ -82,4 +83,4 @@ def _called_or_named(tree: ast.Module) -> set[ast.AST]:
 
 
 def _asks_class(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "issubclass")
+    return name_of(call.func) in ("isinstance", "issubclass")

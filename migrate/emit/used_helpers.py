@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.helper_import import helper_alias
 from migrate.syntax.import_planner import HELPERS
@@ -21,7 +22,7 @@ def used_helpers(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     modules = {*_MODULES, helper_alias(tree)}
     for node in nodes_of(tree, ast.Attribute):
-        if isinstance(node.value, ast.Name) and node.value.id in modules:
+        if name_of(node.value) in modules:
             found.add(node.attr)
     for node in nodes_of(tree, ast.Constant):
         if isinstance(node.value, str) and f"{HELPERS}." in node.value:

@@ -13,6 +13,7 @@ from migrate.flow.layers import PLAIN, Layer, Layers, Returns
 from migrate.flow.memory import Ref, Refs, Relation
 from migrate.flow.mutations import Mutation, fills, mutations
 from migrate.resolve.values import is_tensor
+from migrate.syntax.access import name_of
 
 if TYPE_CHECKING:
     from migrate.flow import Flow
@@ -255,10 +256,6 @@ def _assigned_attributes(inner: FunctionFlow) -> set[str]:
             for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
                 while isinstance(part, ast.Subscript):
                     part = part.value
-                if (
-                    isinstance(part, ast.Attribute)
-                    and isinstance(part.value, ast.Name)
-                    and part.value.id == "self"
-                ):
+                if isinstance(part, ast.Attribute) and name_of(part.value) == "self":
                     found.add(part.attr)
     return found

@@ -164,14 +164,17 @@ class EmptyTensors(Bounded):
         if method and isinstance(node.func, ast.Attribute):
             given = [node.func.value, *given]
         if name in _JOINING and given:
-            parts = given[0].elts if isinstance(given[0], (ast.List, ast.Tuple)) else []
-            return bool(parts) and all(map(self.may_be, parts))
+            return self._joined(given[0])
         if name in _APART and given:
             return self.may_be(given[-1]) if name in ("gather", "index_select") else False
         if name in _REDUCING:
-            partial = len(given) > 1 or any(k.arg in ("dim", "axis") for k in node.keywords)
-            return partial and self.may_be(given[0])
+            return _is_partial(node, given) and self.may_be(given[0])
         return any(map(self.may_be, given))
+
+    def _joined(self, given: ast.expr) -> bool:
+        """`torch.cat([a, b])` of parts that may all be empty."""
+        parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
+        return bool(parts) and all(map(self.may_be, parts))
 
     def _name(self, node: ast.Name) -> bool:
         around = self._flow.around(node)
@@ -284,3 +287,8 @@ def _are_positive(sizes: ast.expr | None) -> bool:
 
 def _has_zero(sizes: list[ast.expr]) -> bool:
     return any(isinstance(s, ast.Constant) and s.value == 0 and s.value is not False for s in sizes)
+
+
+def _is_partial(node: ast.Call, given: list[ast.expr]) -> bool:
+    """`x.sum(0)`: along one axis."""
+    return len(given) > 1 or any(k.arg in ("dim", "axis") for k in node.keywords)

@@ -25,6 +25,7 @@ from migrate.flow.grad_mode import (
 )
 from migrate.flow.project_flags import sets_grad_mode, switches_grad_mode
 from migrate.resolve.values import ProjectClass, ProjectFunction, options_of
+from migrate.syntax.access import attribute_of, method_of
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ class _Walk:
         return said
 
     def _inside(self, statement: ast.With, mode: str) -> str:
-        if any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in all_nodes(statement)):
+        if any(attribute_of(n) == "backward" for n in all_nodes(statement)):
             return mode  # a training step runs where gradients are recorded
         for item in statement.items:
             said = self._regions.context(item.context_expr, self._body)
@@ -320,11 +321,7 @@ def _stores(statement: ast.stmt) -> bool:
     value = statement.value
     if isinstance(value, ast.Yield):
         return value.value is not None
-    return (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Attribute)
-        and value.func.attr in _STORING
-    )
+    return method_of(value) in _STORING
 
 
 def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:

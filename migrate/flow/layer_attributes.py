@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from migrate.flow.whole_use import own_attribute
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 
 _WITHOUT_PARAMETERS = frozenset(
@@ -84,8 +85,7 @@ def _is_plain(name: str, method: ast.FunctionDef, methods: Mapping[str, ast.Func
     values = [
         node.value
         for node in all_nodes(method)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+        if isinstance(node, ast.Assign) and any(name_of(t) == name for t in node.targets)
     ]
     known = name not in {one.arg for one in all_nodes(method.args) if isinstance(one, ast.arg)}
     return known and bool(values) and not any(_may_hold(v, method, methods) for v in values)
@@ -95,7 +95,7 @@ def _is_computed_with(name: str, method: ast.FunctionDef) -> bool:
     """`2 * width`, `width > 8`, `nn.Linear(4, width)`"""
 
     def named(values: Iterable[ast.expr]) -> bool:
-        return any(isinstance(one, ast.Name) and one.id == name for one in values)
+        return any(name_of(one) == name for one in values)
 
     numbers = False
     for node in all_nodes(method):

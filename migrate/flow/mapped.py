@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from migrate.syntax.access import name_of
+
 
 class Mapped(NamedTuple):
     """Item i is `result`, where `name` is item i of `source`."""
@@ -21,7 +23,7 @@ def one_by_one(node: ast.expr) -> Mapped | None:
         if others or first.ifs or not isinstance(first.target, ast.Name):
             return None
         return Mapped(first.target.id, node.elt, first.iter)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "map":
+    if isinstance(node, ast.Call) and name_of(node.func) == "map":
         if len(node.args) != 2 or not isinstance(node.args[0], ast.Lambda):
             return None
         function = node.args[0]

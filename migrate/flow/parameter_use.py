@@ -23,6 +23,7 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def runs_forward(node: ast.AST, flow: Flow) -> bool:
     return any(
         (isinstance(inner, ast.Call) and _runs_network(inner, flow))
         or (isinstance(inner, (ast.Name, ast.Attribute)) and is_parameter(flow.symbols.type(inner)))
-        or (isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters"))
+        or attribute_of(inner) in ("parameters", "named_parameters")
         for inner in all_nodes(node)
     )
 

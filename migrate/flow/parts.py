@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import all_nodes
 
 # A position along an axis: a number, the source text of an expression, None for the end.
@@ -107,7 +108,7 @@ def _is_stable(node: ast.expr, fixed: frozenset[str]) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "shape" or ast.unparse(node) in fixed
     if isinstance(node, ast.Subscript):
-        return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+        return attribute_of(node.value) == "shape"
     if isinstance(node, ast.BinOp):
         return _is_stable(node.left, fixed) and _is_stable(node.right, fixed)
     return False

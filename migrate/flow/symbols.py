@@ -21,6 +21,7 @@ from migrate.resolve.values import (
     Value,
     options_of,
 )
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 
 if TYPE_CHECKING:
@@ -135,4 +136,4 @@ def _target(option: Value) -> Target | None:
 
 def _is_static(function: ProjectFunction) -> bool:
     decorators = getattr(function.node, "decorator_list", ())
-    return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in decorators)
+    return any(name_of(d) == "staticmethod" for d in decorators)

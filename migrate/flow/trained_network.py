@@ -10,6 +10,7 @@ import ast
 from typing import TypeGuard
 
 from migrate.flow.whole_use import loss_reaches
+from migrate.syntax.access import method_of, name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _OPTIMIZERS = frozenset(
@@ -52,13 +53,7 @@ def _only_optimizers(
 
 
 def _calls(function: ast.FunctionDef, name: str) -> list[ast.Call]:
-    return [
-        node
-        for node in all_nodes(function)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == name
-    ]
+    return [node for node in all_nodes(function) if method_of(node) == name]
 
 
 def _at_top(tree: ast.Module) -> list[ast.AST]:
@@ -87,8 +82,7 @@ def _assigned_once(name: str, scope: ast.FunctionDef) -> ast.expr | None:
     values = [
         node.value
         for node in all_nodes(scope)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+        if isinstance(node, ast.Assign) and any(name_of(t) == name for t in node.targets)
     ]
     return values[0] if len(values) == 1 else None
 
@@ -109,11 +103,7 @@ def _networks_in(given: ast.expr, functions: list[ast.FunctionDef]) -> set[str]:
 def _networks_given(call: ast.Call, function: ast.FunctionDef) -> list[str]:
     """Arguments whose parameters a function lists: `model` of `parameter_groups(model, 0.1)`."""
     asked = {
-        ast.unparse(node.func.value)
-        for node in all_nodes(function)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _LISTS
+        ast.unparse(node.func.value) for node in all_nodes(function) if method_of(node) in _LISTS
     }
     places = [argument.arg for argument in function.args.args]
     given = zip(places, call.args, strict=False)
@@ -151,7 +141,7 @@ def _builds(value: ast.expr, network: str, defined: set[str], tables: set[str]) 
             value = called.value
             continue
         if isinstance(called, ast.Subscript):
-            return isinstance(called.value, ast.Name) and called.value.id in tables
+            return name_of(called.value) in tables
         return _is_own(called, defined) or ast.unparse(called).endswith("nn.Sequential")
     return ast.unparse(value) == network
 
@@ -160,7 +150,7 @@ def _is_own(value: ast.expr, defined: set[str]) -> bool:
     """`resnet18`, `resnet.resnet18`: no library is known here that builds networks."""
     if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
         return value.value.id not in ("torch", "nn") and value.attr in defined
-    return isinstance(value, ast.Name) and value.id in defined
+    return name_of(value) in defined
 
 
 def _passed_as(
@@ -176,7 +166,7 @@ def _passed_as(
         node
         for tree in trees
         for node in nodes_of(tree, ast.Call)
-        if isinstance(node.func, ast.Name) and node.func.id == step.name
+        if name_of(node.func) == step.name
     ]
     inside = set(all_nodes(scope))
     found: set[str] = set()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 
 Deps = frozenset[str]
@@ -247,6 +248,10 @@ class _Reading:
             return first | known.get(called.id, _NOTHING) if there else _NOTHING
         if not isinstance(called, ast.Attribute) or called.attr in _CUTS:
             return _NOTHING
+        return self._method(called, everything, known)
+
+    def _method(self, called: ast.Attribute, everything: Deps, known: dict[str, Deps]) -> Deps:
+        """`torch.relu(x)`, `x.view(-1)`, `self.layers[0].conv(x)`."""
         root = _root(called.value)
         if isinstance(root, ast.Name) and root.id not in known:
             return everything - {_PARTS} if self._trusts or root.id in _LIBRARIES else _NOTHING
@@ -271,7 +276,7 @@ def _whole(deps: Deps) -> Deps:
 def own_attribute(node: ast.AST) -> str:
     """`a` of `self.a`"""
     owner = node.value if isinstance(node, ast.Attribute) else None
-    return node.attr if isinstance(owner, ast.Name) and owner.id == "self" else ""  # type: ignore[attr-defined]
+    return node.attr if name_of(owner) == "self" else ""  # type: ignore[attr-defined]
 
 
 def _is_opaque(method: ast.FunctionDef) -> bool:

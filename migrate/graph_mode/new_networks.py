@@ -11,7 +11,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import External, ProjectClass, ProjectFunction
-from migrate.syntax.access import is_store
+from migrate.syntax.access import attribute_of, is_store, name_of
 from migrate.syntax.ast_index import all_nodes, parents_of
 
 # Methods of a network that neither run nor keep it, and numbers of layers.
@@ -34,9 +34,7 @@ def is_just_built(node: ast.Attribute, context: Context) -> bool:
     if not isinstance(root, ast.Name) or function is None:
         return False
     parents = parents_of(context.tree)
-    mentions = [
-        one for one in all_nodes(function) if isinstance(one, ast.Name) and one.id == root.id
-    ]
+    mentions = [one for one in all_nodes(function) if name_of(one) == root.id]
     built = [one for one in mentions if is_store(one)]
     if root.id in _bound_elsewhere(function):
         return False
@@ -79,7 +77,7 @@ def _is_constructed(name: ast.Name, context: Context) -> bool:
     value = assign.value
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         inner = value.func.value  # `net = net.cuda()` is what it was
-        if isinstance(inner, ast.Name) and inner.id == name.id:
+        if name_of(inner) == name.id:
             return True
     return _gives_new_network(value, context)
 
@@ -126,4 +124,4 @@ def _only_looks(name: ast.Name, parents: dict[ast.AST, ast.AST]) -> bool:
         assert isinstance(node, ast.Attribute)
         return node.value is name and node.attr in _NOT_RUN
     assigned = isinstance(user, (ast.Assign, ast.AugAssign)) and is_store(node)
-    return assigned or (isinstance(node, ast.Attribute) and node.attr in _SIZES)
+    return assigned or attribute_of(node) in _SIZES

@@ -22,7 +22,7 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
-from migrate.syntax.access import is_store
+from migrate.syntax.access import attribute_of, is_store, name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 from migrate.syntax.helper_import import helper_alias
 from migrate.table import Table
@@ -86,11 +86,7 @@ def _built_here(context: Context) -> Collection[ast.AST]:
 
 
 def _is_of_self(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "self"
-    )
+    return isinstance(node, ast.Attribute) and name_of(node.value) == "self"
 
 
 def _is_setting(node: ast.AST, context: Context) -> bool:
@@ -117,7 +113,7 @@ def _is_setting_call(node: ast.Call, context: Context) -> bool:
         return called.attr in _HOOKS or (
             called.attr in _MODES and _is_part_of_network(called.value, context)
         )
-    named = isinstance(called, ast.Name) and called.id == "setattr" and bool(node.args)
+    named = name_of(called) == "setattr" and bool(node.args)
     return named and _may_be_network(node.args[0], context)
 
 
@@ -180,8 +176,7 @@ def _is_part_of_network(receiver: ast.expr, context: Context) -> bool:
     applied = {
         call.args[0].id
         for call in nodes_of(context.tree, ast.Call)
-        if isinstance(call.func, ast.Attribute)
-        and call.func.attr == "apply"
+        if attribute_of(call.func) == "apply"
         and len(call.args) == 1
         and isinstance(call.args[0], ast.Name)
     }
@@ -199,7 +194,7 @@ def _is_configuration(place: ast.expr, context: Context) -> bool:
     return any(
         is_module_value(context.type(call))
         and any(
-            isinstance(part, ast.Name) and part.id == place.id
+            name_of(part) == place.id
             for part in (*call.args, *(k.value for k in call.keywords if k.arg is not None))
         )
         for call in nodes_of(context.tree, ast.Call)

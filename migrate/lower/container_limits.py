@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from migrate.lower.function import CompiledFunction
 from migrate.resolve.values import External, ListOf, Method, ProjectFunction, is_tensor, options_of
+from migrate.syntax.access import name_of
 
 Found = tuple[str, str] | None
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -77,8 +78,7 @@ def builtin_name(call: ast.AST, function: CompiledFunction) -> str:
 
 def _is_class_method(node: ast.AST) -> bool:
     return any(
-        isinstance(decorator, ast.Name) and decorator.id == "classmethod"
-        for decorator in getattr(node, "decorator_list", ())
+        name_of(decorator) == "classmethod" for decorator in getattr(node, "decorator_list", ())
     )
 
 
@@ -92,7 +92,7 @@ def _is_constant(node: ast.expr) -> bool:
     if isinstance(node, (ast.List, ast.Tuple)):
         return all(_is_constant(item) for item in node.elts)
     while isinstance(node, ast.Attribute):
-        if isinstance(node.value, ast.Name) and node.value.id == "self":
+        if name_of(node.value) == "self":
             return True
         node = node.value
     return isinstance(node, ast.Constant)
@@ -121,5 +121,5 @@ def _sources(node: ast.expr, function: CompiledFunction) -> Iterator[ast.expr]:
             waiting += [
                 assigned.value
                 for assigned in function.of_kind(ast.Assign)
-                if any(isinstance(t, ast.Name) and t.id == one.id for t in assigned.targets)
+                if any(name_of(t) == one.id for t in assigned.targets)
             ]

@@ -9,6 +9,7 @@ import ast
 from migrate.lower.function import CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import UNKNOWN, is_tensor
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Edit, Piece
 
@@ -111,7 +112,7 @@ def _hangs_on_tensor(test: ast.expr, function: CompiledFunction) -> bool:
         value = function.value_of(node)
         if is_tensor(value):
             return True
-        if isinstance(node, ast.Attribute) and node.attr in _MEASURES:
+        if attribute_of(node) in _MEASURES:
             return True
         if value is not UNKNOWN:
             continue

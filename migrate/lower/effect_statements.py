@@ -8,6 +8,7 @@ import ast
 
 from migrate.lower.function import CompiledFunction, Line
 from migrate.pipeline import becomes, declare
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 
 
@@ -83,7 +84,7 @@ def _loop(value: ast.ListComp | ast.SetComp, function: CompiledFunction) -> list
     renamed = {name: function.fresh(f"each_{name}") for name in sorted(bound & used)}
     first = set(all_nodes(value.generators[0].iter))  # read outside of the comprehension
     for node in inside - first:
-        if isinstance(node, ast.Name) and node.id in renamed:
+        if name_of(node) in renamed:
             function.replace(node, renamed[node.id])
     lines: list[Line] = []
     depth = ""

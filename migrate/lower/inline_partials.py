@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from migrate.lower.function import CompiledFunction
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import External
-from migrate.syntax.access import is_store
+from migrate.syntax.access import is_store, name_of
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Piece
 
@@ -53,7 +53,7 @@ def partials(function: CompiledFunction) -> Iterator[tuple[ast.Assign, str, ast.
         keyed = [
             call
             for call in function.of_kind(ast.Call)
-            if isinstance(call.func, ast.Name) and call.func.id == target.id and call.keywords
+            if name_of(call.func) == target.id and call.keywords
         ]
         if len(keyed) > 1 and value.args and len(statement.targets) == 1:
             yield statement, target.id, value

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from migrate.lower.function import CompiledFunction
 from migrate.resolve.values import BOOL, INT, Known, ListOf, TupleOf, options_of
-from migrate.syntax.access import is_read, is_store
+from migrate.syntax.access import is_read, is_store, name_of
 from migrate.syntax.ast_index import all_nodes
 
 _LISTS = (ast.List, ast.ListComp)
@@ -47,7 +47,7 @@ def bound_values(name: str, function: CompiledFunction) -> Iterator[ast.expr | N
     for node in all_nodes(function.node):
         if isinstance(node, ast.arg) and node.arg == name:
             yield None
-        elif isinstance(node, ast.Name) and node.id == name and is_store(node):
+        elif name_of(node) == name and is_store(node):
             statement = function.parents.get(node)
             if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
                 yield None  # `kept = skips = []`
@@ -74,7 +74,7 @@ def only_here(name: str, function: CompiledFunction) -> bool:
     if not values or any(value is None for value in values):
         return False
     for node in all_nodes(function.node):
-        if isinstance(node, ast.Name) and node.id == name and is_read(node):
+        if name_of(node) == name and is_read(node):
             if function.scope_of(node) is not function.node:
                 return False
             parent = function.parents[node]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from migrate.lower.function import FUNCTIONS, CompiledFunction
 from migrate.pipeline import becomes, declare, same
-from migrate.syntax.access import is_store
+from migrate.syntax.access import attribute_of, is_store
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Edit
 
@@ -66,7 +66,7 @@ def _is_stored(inner: Inner, function: CompiledFunction) -> bool:
         return True
     parent = function.parents[inner]
     if isinstance(parent, ast.Call):
-        return isinstance(parent.func, ast.Attribute) and parent.func.attr in _KEEPERS
+        return attribute_of(parent.func) in _KEEPERS
     return isinstance(parent, _STORES)
 
 

@@ -11,6 +11,7 @@ import ast
 from migrate.lower.function import CompiledFunction
 from migrate.lower.nonescaping_containers import is_own
 from migrate.pipeline import becomes, declare, same
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Piece
 
@@ -95,4 +96,4 @@ def _is_of_new_items(value: ast.expr, name: str) -> bool:
     if isinstance(value, ast.List):
         return not any(isinstance(item, (ast.Name, ast.Starred)) for item in value.elts)
     held = value.value if isinstance(value, ast.Subscript) else value
-    return isinstance(held, ast.Name) and held.id == name
+    return name_of(held) == name

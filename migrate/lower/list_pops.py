@@ -7,6 +7,7 @@ import ast
 from migrate.lower.function import CompiledFunction, Line
 from migrate.lower.nonescaping_containers import is_own
 from migrate.pipeline import becomes, declare, same
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
@@ -64,7 +65,7 @@ def _lines(
     if isinstance(statement, ast.Assign) and statement.value is call:
         function.replace(call, f"{name}{item}")
         return [[statement], shorter]
-    mentions = [n for n in all_nodes(statement) if isinstance(n, ast.Name) and n.id == name]
+    mentions = [n for n in all_nodes(statement) if name_of(n) == name]
     if not isinstance(statement, _SIMPLE) or len(mentions) != 1:
         return []
     around: ast.AST = call

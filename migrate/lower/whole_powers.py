@@ -10,6 +10,7 @@ from migrate.lower.function import CompiledFunction
 from migrate.lower.kinds import bound_values, is_whole
 from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import Known, options_of
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.edits import Piece
 
@@ -91,8 +92,7 @@ def _may_exceed(right: ast.expr, left: ast.expr, function: CompiledFunction) -> 
         return False
     return any(
         isinstance(node, (ast.For, ast.comprehension))
-        and isinstance(node.target, ast.Name)
-        and node.target.id == left.id
+        and name_of(node.target) == left.id
         and _first_round(node.iter) < right.value
         for node in all_nodes(function.node)
     )
@@ -117,7 +117,7 @@ def _counts(value: ast.expr | None, name: str, function: CompiledFunction) -> bo
         node.iter
         for node in all_nodes(function.node)
         if isinstance(node, (ast.For, ast.comprehension))
-        and any(isinstance(n, ast.Name) and n.id == name for n in all_nodes(node.target))
+        and any(name_of(n) == name for n in all_nodes(node.target))
     ]
     return bool(rounds) and all(isinstance(it, ast.Call) and _counts_up(it) for it in rounds)
 

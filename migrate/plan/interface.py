@@ -28,7 +28,7 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
-from migrate.syntax.access import is_store
+from migrate.syntax.access import is_store, name_of
 from migrate.syntax.ast_index import all_nodes
 
 _CODE = (External, ProjectClass, ProjectFunction, ProjectModule)
@@ -59,7 +59,7 @@ class Interface:
     def _is_code(self, name: str) -> bool:
         """Modules, functions, classes and imports stay in the closure."""
         return any(
-            isinstance(node, ast.Name) and node.id == name and is_code(node, self.context)
+            name_of(node) == name and is_code(node, self.context)
             for part in (*self.region, self.backward.loss)
             for node in all_nodes(part)
         )

@@ -7,7 +7,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN
-from migrate.syntax.access import is_read
+from migrate.syntax.access import is_read, name_of
 from migrate.syntax.ast_index import nodes_of
 
 
@@ -24,8 +24,7 @@ def reads_mode(tree: ast.Module, inside: set[ast.AST], context: Context) -> bool
         call.args[0]
         for call in nodes_of(tree, ast.Call)
         if call not in inside
-        and isinstance(call.func, ast.Name)
-        and call.func.id in ("getattr", "vars")
+        and name_of(call.func) in ("getattr", "vars")
         and any(isinstance(a, ast.Constant) and a.value == "training" for a in call.args[1:])
     ]
     return any(_may_be_module(owner, context) for owner in [*read, *asked])

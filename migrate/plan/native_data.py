@@ -12,7 +12,7 @@ from migrate.flow.events import Definition
 from migrate.pipeline.context import Context
 from migrate.plan.bound_arguments import bound_arguments, is_default, literal_of
 from migrate.plan.native_transforms import Steps, steps_of
-from migrate.syntax.access import is_store
+from migrate.syntax.access import is_store, name_of
 from migrate.syntax.ast_index import nodes_of, parents_of
 from migrate.table.native_data import NativeDataset, native_data
 
@@ -267,7 +267,7 @@ class _Planner:
         parent, holder = self._parents.get(node), self._holder(node)
         if isinstance(parent, ast.Attribute):
             return parent.attr in _ASKED and not is_store(parent)
-        return holder is not None and isinstance(holder.func, ast.Name) and holder.func.id == "len"
+        return holder is not None and name_of(holder.func) == "len"
 
     def _orders(self, holder: ast.Call | None) -> bool:
         api = self._called(holder) if holder is not None else ""

@@ -16,7 +16,7 @@ from migrate.plan.gradient_users import is_gradient
 from migrate.plan.input_gradients import GRAD, InputGradients
 from migrate.resolve.hierarchy import OPTIMIZER, ancestors
 from migrate.resolve.values import ListOf, is_tensor, options_of
-from migrate.syntax.access import is_read
+from migrate.syntax.access import is_read, name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _TENSOR = "torch.Tensor"
@@ -127,7 +127,7 @@ def leaves_apart(tree: ast.Module, calls: list[Calls], context: Context) -> ast.
         for node in nodes_of(tree, ast.Assign)
         if _is_leaf(node.value)
         for target in node.targets
-        if isinstance(target, ast.Name) and target.id in read - held
+        if name_of(target) in read - held
     )
     return next(apart, None)
 

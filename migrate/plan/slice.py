@@ -17,6 +17,7 @@ from migrate.pipeline.refusal import Refusal
 from migrate.plan.find import Backward, Calls
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN, ProjectFunction
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes, child_nodes
 
 
@@ -271,7 +272,7 @@ def _is_empty(value: ast.expr | None) -> bool:
         return all(map(_is_empty, value.values))
     if isinstance(value, ast.Call):
         parts = [value.func, *value.args]
-        return all(isinstance(one, ast.Name) and one.id in _CONTAINERS for one in parts)
+        return all(name_of(one) in _CONTAINERS for one in parts)
     return isinstance(value, ast.Constant)
 
 
@@ -284,7 +285,7 @@ def _deleted(statement: ast.stmt) -> set[str]:
 
 def _prints(statement: ast.stmt) -> bool:
     return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+        isinstance(node, ast.Call) and name_of(node.func) == "print"
         for node in all_nodes(statement)
     )
 

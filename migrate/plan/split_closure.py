@@ -9,6 +9,7 @@ import ast
 import re
 
 from migrate.pipeline import becomes, declare
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _STEP_WITH = re.compile(r"\.step\(\s*(closure\s*=\s*)?[A-Za-z_]\w*\s*\)")
@@ -102,9 +103,7 @@ def _made(tree: ast.Module) -> dict[str, set[str]]:
 def _is_closure(function: ast.FunctionDef) -> bool:
     """Takes nothing and goes backward."""
     nothing = not (function.args.args or function.args.posonlyargs or function.args.kwonlyargs)
-    return nothing and any(
-        isinstance(node, ast.Attribute) and node.attr == "backward" for node in all_nodes(function)
-    )
+    return nothing and any(attribute_of(node) == "backward" for node in all_nodes(function))
 
 
 def _closure_of(call: ast.expr | None) -> str:

@@ -14,6 +14,7 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare, same
 from migrate.pipeline.context import Context
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.children import code_nodes
 from migrate.syntax.walk import transform_lazily
@@ -38,8 +39,7 @@ _PARTS_OF_STEPS = frozenset({"backward", "step", "zero_grad"})
 def split_statements(tree: cst.Module, context: Context) -> cst.Module:
     """The tree with a line for each statement that calls something; most files have no others."""
     trains = any(
-        isinstance(call.func, ast.Attribute) and call.func.attr in _PARTS_OF_STEPS
-        for call in nodes_of(context.tree, ast.Call)
+        attribute_of(call.func) in _PARTS_OF_STEPS for call in nodes_of(context.tree, ast.Call)
     )
     if ";" not in context.text and not trains:
         return tree

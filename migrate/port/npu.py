@@ -13,6 +13,7 @@ from migrate.analyze.coverage import Coverage
 from migrate.findings import Finding
 from migrate.port.file import PortedFile
 from migrate.project import ReadProblem, SourceFile
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import nodes_of
 
 _DEVICE = re.compile(r"cuda(:\d+)?")
@@ -182,7 +183,6 @@ def _is_program(tree: ast.Module) -> bool:
     return any(
         isinstance(node, ast.If)
         and isinstance(node.test, ast.Compare)
-        and isinstance(node.test.left, ast.Name)
-        and node.test.left.id == "__name__"
+        and name_of(node.test.left) == "__name__"
         for node in tree.body
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrate.resolve.types import as_instance
 from migrate.resolve.values import UNKNOWN, ClassNameOf, ClassOf, Value, instance, join
+from migrate.syntax.access import name_of
 
 if TYPE_CHECKING:
     from migrate.resolve.statements import Statements
@@ -98,8 +99,7 @@ def _is_layer(state: Statements, variable: str) -> bool:
     return function is not None and any(
         isinstance(part, ast.Attribute)
         and part.attr in _OF_LAYERS
-        and isinstance(part.value, ast.Name)
-        and part.value.id == variable
+        and name_of(part.value) == variable
         for part in ast.walk(function.node)
     )
 

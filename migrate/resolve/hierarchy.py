@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from migrate.syntax.access import attribute_of
+
 # Families by prefix: every class below the prefix inherits the members of the base.
 _FAMILIES = (
     ("torch.optim.lr_scheduler.", "torch.optim.lr_scheduler.LRScheduler"),
@@ -85,8 +87,7 @@ def skips_base(cls: ast.ClassDef) -> bool:
     """
     own = [n for n in cls.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
     return bool(own) and not any(
-        isinstance(node, ast.Attribute) and node.attr in ("__init__", "__setstate__", "__dict__")
-        for node in ast.walk(own[0])
+        attribute_of(node) in ("__init__", "__setstate__", "__dict__") for node in ast.walk(own[0])
     )
 
 

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.resolve.values import Instance, ProjectFunction, Value, is_tensor, options_of
+from migrate.syntax.access import method_of, name_of
 from migrate.syntax.ast_index import all_nodes
 
 # `net = net.to(device)`, `net = DataParallel(net)`: the same network, or one that acts as it.
@@ -104,11 +105,7 @@ def _name(value: ast.expr | None) -> str:
 
 
 def _is_same(value: ast.expr | None) -> bool:
-    return (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Attribute)
-        and value.func.attr in _SAME
-    )
+    return method_of(value) in _SAME
 
 
 def _stays(function: ast.AST, name: str) -> bool:
@@ -130,7 +127,7 @@ def _is_kept(value: ast.expr, name: str) -> bool:
     """`net.to(device)`, `DataParallel(net)`"""
     if isinstance(value, ast.Call) and _last(value.func) in _WRAPPERS:
         first = value.args[0] if value.args else None
-        return isinstance(first, ast.Name) and first.id == name
+        return name_of(first) == name
     return _is_same(value) and _name(value) == name
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.resolve.values import External, Value
+from migrate.syntax.access import name_of
 from migrate.table import Table
 
 
@@ -37,8 +38,7 @@ def listing_module(node: ast.Compare) -> ast.expr | None:
         return names.value
     if (
         isinstance(names, ast.Call)
-        and isinstance(names.func, ast.Name)
-        and names.func.id in ("dir", "vars")
+        and name_of(names.func) in ("dir", "vars")
         and len(names.args) == 1
         and not names.keywords
     ):

@@ -20,6 +20,7 @@ from migrate.resolve.values import (
     options_of,
     without_none,
 )
+from migrate.syntax.access import name_of
 
 if TYPE_CHECKING:
     from migrate.resolve.statements import Statements
@@ -43,11 +44,7 @@ def narrow(state: Statements, test: ast.expr, truth: bool) -> None:
     elif isinstance(test, ast.Compare) and len(test.ops) == 1:
         _comparison(state, test, truth)
     elif (
-        (
-            isinstance(test, ast.Call)
-            and isinstance(test.func, ast.Name)
-            and test.func.id == "isinstance"
-        )
+        (isinstance(test, ast.Call) and name_of(test.func) == "isinstance")
         and len(test.args) == 2
         and isinstance(test.args[0], ast.Name)
     ):

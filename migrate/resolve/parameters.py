@@ -22,6 +22,7 @@ from migrate.resolve.values import (
     join,
     type_of_constant,
 )
+from migrate.syntax.access import name_of
 
 # Parameters of forward that are no data: taking `dim` for a tensor would choose a wrong overload.
 _SETTING = re.compile(
@@ -155,4 +156,4 @@ def _is_of_custom_gradient(function: ProjectFunction) -> bool:
 
 def _has_decorator(function: ProjectFunction, name: str) -> bool:
     decorators = getattr(function.node, "decorator_list", ())
-    return any(isinstance(d, ast.Name) and d.id == name for d in decorators)
+    return any(name_of(d) == name for d in decorators)

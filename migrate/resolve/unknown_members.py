@@ -19,12 +19,13 @@ from migrate.resolve.values import (
     instance,
     is_tensor,
 )
+from migrate.syntax.access import name_of
 
 _NORMS_OWN = frozenset({"running_mean", "running_var"})
 
 
 def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "self"
+    return name_of(node) == "self"
 
 
 class UnknownMembers(Members):

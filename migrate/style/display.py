@@ -14,6 +14,7 @@ from migrate.flow.tables import gives_plain
 from migrate.pipeline.context import Context
 from migrate.resolve.values import External
 from migrate.style.frames import Frame, Stays
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import nodes_of
 
 _PRINTS: tuple[str, ...] = (
@@ -106,14 +107,7 @@ class Display:
         text = ast.unparse(expression)
         self.timed |= "time" in text
         self.loss_shown |= "loss" in text.lower()
-        sizes = {name for node in ast.walk(expression) for name in _asked_for_size(node)}
-        for node in ast.walk(expression):
-            if isinstance(node, ast.Name) and node.id in hidden and node.id not in sizes:
-                raise Stays(
-                    f"`{_first_line(statement)}` looks at {hidden[node.id]} of training batches, "
-                    "which Model.train does not give",
-                    statement,
-                )
+        _refuse_tensors(expression, statement, hidden)
         for node in ast.walk(expression):
             if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
                 raise Stays(f"`{_first_line(statement)}` does more than show something", statement)
@@ -146,7 +140,19 @@ class Display:
             return _changes_nothing(name) or name.rpartition(".")[2] in _PURE_METHODS
         if isinstance(function, ast.Name):
             return _is_record(self._context, call)
-        return isinstance(function, ast.Attribute) and function.attr in _PURE_METHODS
+        return attribute_of(function) in _PURE_METHODS
+
+
+def _refuse_tensors(expression: ast.AST, statement: ast.stmt, hidden: dict[str, str]) -> None:
+    """Sizes of a batch's tensors may be shown, their values may not."""
+    sizes = {name for node in ast.walk(expression) for name in _asked_for_size(node)}
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Name) and node.id in hidden and node.id not in sizes:
+            raise Stays(
+                f"`{_first_line(statement)}` looks at {hidden[node.id]} of training batches, "
+                "which Model.train does not give",
+                statement,
+            )
 
 
 def _is_record(context: Context, call: ast.Call) -> bool:

@@ -14,7 +14,7 @@ from migrate.style.calls import NO_GRAD, Kinds
 from migrate.style.display import Display
 from migrate.style.evaluation import Evaluation, EvaluationReader
 from migrate.style.frames import Frame, Item, Scope, Stays, items_of
-from migrate.syntax.access import is_read, read_of
+from migrate.syntax.access import attribute_of, is_read, read_of
 from migrate.syntax.ast_index import nodes_of
 
 _SAVE = "torch.save"
@@ -74,7 +74,7 @@ def _trains(body: Sequence[ast.stmt], frame: Frame, entered: set[ast.AST]) -> bo
         items = [Item(statement, frame) for statement in body]
     for item in items:
         inside = list(ast.walk(item.statement))
-        trains |= any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in inside)
+        trains |= any(attribute_of(n) == "backward" for n in inside)
         if item.frame is not frame:
             entered.add(item.frame.scope)
         for field_name in ("body", "orelse"):
@@ -379,7 +379,7 @@ def _has_backward(body: Sequence[ast.stmt]) -> bool:
     for _, statement in statements_below(list(body)):
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             function = statement.value.func
-            if isinstance(function, ast.Attribute) and function.attr == "backward":
+            if attribute_of(function) == "backward":
                 loops = [n for n in body if isinstance(n, (ast.For, ast.While))]
                 if not any(statement in set(ast.walk(loop)) for loop in loops):
                     return True

@@ -9,6 +9,7 @@ from migrate.flow.events import bound_in
 from migrate.style.batch_loop import BatchReader, Place
 from migrate.style.calls import NO_GRAD
 from migrate.style.frames import Frame, Stays, items_of
+from migrate.syntax.access import name_of
 
 _WRAPPERS = ("item", "sum", "float", "double", "int", "long", "cpu", "type", "detach")
 
@@ -145,7 +146,7 @@ class EvaluationReader(BatchReader):
                 node = node.args[0]
             elif isinstance(function, ast.Attribute) and function.attr in _WRAPPERS:
                 node = function.value
-            elif isinstance(function, ast.Name) and function.id in ("float", "int", "sum"):
+            elif name_of(function) in ("float", "int", "sum"):
                 node = node.args[0]
             else:
                 break
@@ -205,7 +206,7 @@ def _bare(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("item", "detach", "cpu"):
             node = node.func.value
-        elif isinstance(node.func, ast.Name) and node.func.id == "float" and node.args:
+        elif name_of(node.func) == "float" and node.args:
             node = node.args[0]
         else:
             break

@@ -21,6 +21,7 @@ from migrate.plan.bound_arguments import bound_arguments, literal_of
 from migrate.resolve.plain_values import FLOAT
 from migrate.style.batch_loop import Place
 from migrate.style.frames import Frame
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import nodes_of
 
 SGD = "torch.optim.SGD"
@@ -102,7 +103,7 @@ def _attribute_assignments(node: ast.Attribute, context: Context) -> list[ast.As
     return [
         one
         for one in nodes_of(context.tree, ast.Assign)
-        if any(isinstance(t, ast.Attribute) and t.attr == node.attr for t in one.targets)
+        if any(attribute_of(t) == node.attr for t in one.targets)
     ]
 
 

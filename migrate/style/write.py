@@ -11,6 +11,7 @@ from migrate.style.batch_loop import Place, Step, text_at
 from migrate.style.epoch_loop import EpochLoop, network_text
 from migrate.style.frames import Frame, Stays
 from migrate.style.optimizers import Creation, NativeOptimizer
+from migrate.syntax.access import name_of
 
 TRAIN = "__mindspore__.train."
 _DEVICE = "__mindspore__.get_context('device_target')"
@@ -219,7 +220,7 @@ class Writer:
         for node in ast.walk(path):
             if isinstance(node, ast.Name):
                 origin, at = frame.origin(node)
-                if at is self._loop.root and isinstance(origin, ast.Name) and origin.id in epoch:
+                if at is self._loop.root and name_of(origin) in epoch:
                     return True
         return False
 

@@ -27,3 +27,19 @@ def read_of(name: str) -> ast.Name:
 def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
     """The variables that are bound among these nodes."""
     return {node.id for node in nodes if isinstance(node, ast.Name) and is_store(node)}
+
+
+def name_of(node: ast.AST | None) -> str | None:
+    """`x` of the variable `x`; None for any other expression."""
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def method_of(node: ast.AST | None) -> str | None:
+    """`step` of `optimizer.step()`; None for what calls no method."""
+    called = node.func if isinstance(node, ast.Call) else None
+    return called.attr if isinstance(called, ast.Attribute) else None
+
+
+def attribute_of(node: ast.AST | None) -> str | None:
+    """`b` of `a.b`, whatever a is; None for any other expression."""
+    return node.attr if isinstance(node, ast.Attribute) else None

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from migrate.syntax.access import is_read
+from migrate.syntax.access import attribute_of, is_read, name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -111,7 +111,7 @@ def _used_as_values(tree: ast.Module, known: _Defined, *, steps: bool) -> Iterat
 
 
 def _is_step_call(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "value_and_grad"
+    return attribute_of(call.func) == "value_and_grad"
 
 
 def _methods(cls: ast.ClassDef) -> list[ast.FunctionDef]:
@@ -200,7 +200,7 @@ def _is_consumed(call: ast.AST, parent: ast.AST | None, parents: dict[ast.AST, a
         outer = parents.get(parent)
         return isinstance(outer, ast.Call) and outer.func is parent
     if isinstance(parent, ast.Call):
-        return isinstance(parent.func, ast.Name) and parent.func.id in _CONSUMERS
+        return name_of(parent.func) in _CONSUMERS
     if isinstance(parent, ast.For | ast.comprehension):
         return parent.iter is call
     if isinstance(parent, ast.Return):
@@ -215,7 +215,7 @@ def _reads_of_local(name: str, function: Function) -> list[ast.Name] | None:
     ]
     if any(name in words_of(one) for one in inner):
         return None
-    names = [one for one in all_nodes(function) if isinstance(one, ast.Name) and one.id == name]
+    names = [one for one in all_nodes(function) if name_of(one) == name]
     return [one for one in names if is_read(one)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cache
 
 from migrate.emit.lean.callers import Callers, base_of, calls_of_base
-from migrate.syntax.access import is_read
+from migrate.syntax.access import attribute_of, is_read, name_of
 
 # What a default may be, to stand wherever its parameter is read.
 _LITERALS = (bool, int, float, str, type(None))
@@ -140,7 +140,7 @@ def _given(call: ast.Call, places: list[str], free: set[str], handed_on: set[str
 
 
 def _is(argument: ast.expr, parameter: str, handed_on: set[str]) -> bool:
-    return isinstance(argument, ast.Name) and argument.id == parameter and parameter in handed_on
+    return name_of(argument) == parameter and parameter in handed_on
 
 
 def _makes_its_like(node: ast.ClassDef) -> bool:
@@ -149,8 +149,8 @@ def _makes_its_like(node: ast.ClassDef) -> bool:
         isinstance(part, ast.Call)
         and (
             isinstance(part.func, ast.Call)
-            or (isinstance(part.func, ast.Name) and part.func.id == "cls")
-            or (isinstance(part.func, ast.Attribute) and part.func.attr == "__class__")
+            or name_of(part.func) == "cls"
+            or attribute_of(part.func) == "__class__"
         )
         for part in ast.walk(node)
     )
@@ -161,7 +161,7 @@ def _kept_back(function: ast.FunctionDef) -> set[str]:
     """Parameters that are set again, or whose name means something else somewhere inside."""
     kept: set[str] = set()
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == "locals":
+        if name_of(node) == "locals":
             return set(defaults(function))
         if isinstance(node, ast.Name) and not is_read(node):
             kept.add(node.id)

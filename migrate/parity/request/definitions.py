@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from types import CodeType
 
+from migrate.syntax.access import name_of
+
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 # Calls that only make a value: constants of a script may be made with them.
 _MAKES_VALUES = frozenset(
@@ -84,7 +86,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _asks_for_main(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(test))
+    return any(name_of(node) == "__name__" for node in ast.walk(test))
 
 
 def _is_plain(value: ast.expr) -> bool:

@@ -26,6 +26,7 @@ from migrate.rewrite.cells.pool_sizes import find_sized_pools
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
 from migrate.rewrite.tensors.integer_casts import integer_casts
 from migrate.rewrite.tensors.integer_results import int_gradient_cuts
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import nodes_of
 
 
@@ -83,7 +84,7 @@ class CallSites(FileAccess):
         """`m.weight`, `m.weight.data`, a name that holds a Parameter; not its gradient."""
         data = is_tensor_data(place, self.context)
         held = place.value if data and isinstance(place, ast.Attribute) else place
-        if isinstance(held, ast.Attribute) and held.attr == "grad":
+        if attribute_of(held) == "grad":
             return False
         if data and isinstance(place, ast.Attribute):
             inner = self.context.type(place.value)
@@ -92,7 +93,7 @@ class CallSites(FileAccess):
                 or not is_tensor(inner)
                 or isinstance(place.value, ast.Attribute)
             )
-        if isinstance(place, ast.Attribute) and place.attr in ("weight", "bias"):
+        if attribute_of(place) in ("weight", "bias"):
             return True  # of a layer, whatever layer it is
         return _has_parameter(self.context.type(place))
 

@@ -18,6 +18,7 @@ from migrate.pipeline import declare, flags
 from migrate.pipeline.refusal import Refusal
 from migrate.resolve.values import Instance, ProjectClass, ProjectFunction, options_of
 from migrate.rewrite.node_pass import NodePass
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import all_nodes
 
 _HOOK = "torch.nn.Module.register_forward_hook"
@@ -163,7 +164,7 @@ def _is_itself(node: ast.expr, name: str) -> bool:
     while True:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             node = node.func
-        inside = isinstance(node, ast.Attribute) and node.attr in _SAME
+        inside = attribute_of(node) in _SAME
         if not inside and not isinstance(node, ast.Subscript):
             return isinstance(node, ast.Name) and node.id == name
         node = node.value  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.syntax.access import method_of, name_of
 from migrate.syntax.ast_index import all_nodes
 
 _ADDING = ("append", "insert")
@@ -23,9 +24,7 @@ def is_given_none(variable: str, around: ast.AST | None) -> bool:
     if not variable or around is None:
         return False
     return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _ADDING
+        method_of(node) in _ADDING
         and bool(node.args)
         and ast.unparse(node.func.value) == variable
         and may_be_none(node.args[-1], around)
@@ -56,11 +55,11 @@ def _given(name: str, around: ast.AST) -> list[ast.expr]:
     for node in all_nodes(around):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             assert isinstance(node, ast.Assign)
-            if isinstance(target, ast.Name) and target.id == name:
+            if name_of(target) == name:
                 values.append(node.value)
             elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                 pairs = zip(target.elts, node.value.elts, strict=False)
-                values += [v for t, v in pairs if isinstance(t, ast.Name) and t.id == name]
+                values += [v for t, v in pairs if name_of(t) == name]
     return values
 
 

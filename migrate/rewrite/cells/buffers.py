@@ -8,6 +8,7 @@ import ast
 
 import libcst as cst
 
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.nodes import fill, in_quotes
@@ -63,8 +64,7 @@ def without_value(tree: ast.Module) -> set[str]:
 def _registered(node: ast.Call) -> str:
     """`self.register_buffer("mean", ...)`: the name it gives."""
     if (
-        isinstance(node.func, ast.Attribute)
-        and node.func.attr == "register_buffer"
+        attribute_of(node.func) == "register_buffer"
         and len(node.args) > 1
         and isinstance(node.args[0], ast.Constant)
         and isinstance(node.args[0].value, str)

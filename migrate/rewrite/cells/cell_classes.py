@@ -27,6 +27,7 @@ from migrate.rewrite.tensors.mutated_params import (
     mutated_arguments,
 )
 from migrate.rewrite.tensors.mutation_scope import MutationScope
+from migrate.syntax.access import attribute_of, name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.nodes import expression
 
@@ -134,7 +135,7 @@ class CellClasses(NodePass):
         """
         return any(
             self._is_own_container(node.func.value)
-            if isinstance(node.func, ast.Attribute) and node.func.attr in _GROWING
+            if attribute_of(node.func) in _GROWING
             # `prepend(self.ups, block)`: what a function of the program does with it.
             else _grows_arguments(self.context.type(node.func))
             and any(map(self._is_own_container, node.args))
@@ -206,12 +207,7 @@ class CellClasses(NodePass):
 
     def _is_bare_super(self, call: ast.Call) -> bool:
         """In compiled code; elsewhere Python itself runs it."""
-        return (
-            isinstance(call.func, ast.Name)
-            and call.func.id == "super"
-            and not call.args
-            and self.is_compiled(self.function)
-        )
+        return name_of(call.func) == "super" and not call.args and self.is_compiled(self.function)
 
     def _full_super(self, call: cst.Call) -> cst.Call:
         """A graph takes super() for the parent of the object's own class, and never ends."""

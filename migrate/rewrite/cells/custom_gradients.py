@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from migrate.pipeline.context import Context
-from migrate.syntax.access import is_read
+from migrate.syntax.access import is_read, name_of
 from migrate.syntax.ast_index import all_nodes
 
 FUNCTION = "torch.autograd.Function"
@@ -85,7 +85,7 @@ def _check_signature(method: ast.FunctionDef, context: Context) -> None:
     for decorator in method.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         usage = context.usage(called)
-        plain = isinstance(decorator, ast.Name) and decorator.id == "staticmethod"
+        plain = name_of(decorator) == "staticmethod"
         if not plain and (usage is None or not re.search(r"once_diff|custom_[fb]wd", usage.api)):
             raise NotPlain(f"{method.name} has a decorator")
     static = any(getattr(d, "id", "") == "staticmethod" for d in method.decorator_list)
@@ -143,7 +143,7 @@ def _kept_values(forward: ast.FunctionDef, plan: CustomGradient) -> dict[str, li
 
 def _check_all_understood(method: ast.FunctionDef, name: str, understood: set[ast.AST]) -> None:
     for node in all_nodes(method):
-        if isinstance(node, ast.Name) and node.id == name and node not in understood:
+        if name_of(node) == name and node not in understood:
             raise NotPlain(f"{method.name} uses {name} in another way (line {node.lineno})")
 
 

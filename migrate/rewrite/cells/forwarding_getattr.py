@@ -12,7 +12,7 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare, same
 from migrate.rewrite.node_pass import NodePass
-from migrate.syntax.access import is_read
+from migrate.syntax.access import is_read, name_of
 
 
 @declare(
@@ -87,8 +87,7 @@ def _read_of(method: ast.FunctionDef, owner: str) -> list[str]:
         for node in ast.walk(method)
         if isinstance(node, ast.Attribute)
         and is_read(node)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == owner
+        and name_of(node.value) == owner
         and not node.attr.startswith("__")
     }
     return [name for name in found if name not in ("_parameters", "_modules", "_buffers")]

@@ -12,6 +12,7 @@ import libcst as cst
 
 from migrate.resolve.members import class_is_module
 from migrate.resolve.values import UNKNOWN, ProjectClass, ProjectFunction, is_tensor
+from migrate.syntax.access import name_of
 
 
 def with_own_properties(cls: ProjectClass | None, node: cst.ClassDef) -> cst.ClassDef:
@@ -55,6 +56,6 @@ def _may_give_tensor(value: object) -> bool:
     if not isinstance(value, ProjectFunction):
         return False
     decorators = getattr(value.node, "decorator_list", [])
-    if not any(isinstance(d, ast.Name) and d.id == "property" for d in decorators):
+    if not any(name_of(d) == "property" for d in decorators):
         return False
     return is_tensor(value.result) or value.result is UNKNOWN

@@ -13,7 +13,7 @@ import libcst as cst
 from migrate.pipeline import declare, flags, same
 from migrate.pipeline.refusal import Refusal
 from migrate.rewrite.node_pass import NodePass
-from migrate.syntax.access import is_store
+from migrate.syntax.access import is_store, name_of
 
 # Members of nn.Cell that nn.Module does not have, as a program may name its own.
 _TAKEN = frozenset(
@@ -58,8 +58,7 @@ class TakenNames(NodePass):
         if (
             isinstance(partner, ast.Attribute)
             and is_store(partner)
-            and isinstance(partner.value, ast.Name)
-            and partner.value.id == "self"
+            and name_of(partner.value) == "self"
             and self.file.position.classes[-1] in self.context.module_classes
         ):
             name = node.attr.value

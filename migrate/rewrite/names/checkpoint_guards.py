@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate.pipeline.context import Context
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of
 
 _CHECKPOINT = "torch.utils.checkpoint."
@@ -23,7 +24,7 @@ def checkpoint_guards(tree: ast.Module, context: Context) -> set[ast.AST]:
     for node in nodes_of(tree, ast.If, ast.IfExp):
         if _recomputes(node, context):
             parts = list(all_nodes(node.test))
-            if any(isinstance(part, ast.Name) and part.id == "self" for part in parts):
+            if any(name_of(part) == "self" for part in parts):
                 found |= {p for p in parts if getattr(p, "attr", "") == "requires_grad"}
     return found
 

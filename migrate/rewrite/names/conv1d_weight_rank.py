@@ -10,7 +10,7 @@ import ast
 import builtins
 
 from migrate.pipeline.context import Context
-from migrate.syntax.access import is_read, is_store
+from migrate.syntax.access import is_read, is_store, name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 FLAT = ("torch.nn.Conv1d.weight", "torch.nn.ConvTranspose1d.weight")
@@ -118,7 +118,7 @@ def _of_argument(call: ast.Call, context: Context) -> str:
 def _is_changed(name: str, tree: ast.Module) -> bool:
     """The name's value may be changed in place somewhere in the file."""
     return any(
-        isinstance(inner, ast.Name) and inner.id == name
+        name_of(inner) == name
         for node in nodes_of(tree, ast.Subscript, ast.Attribute)
         if not is_read(node) or getattr(node, "attr", "").endswith("_")
         for inner in all_nodes(node)

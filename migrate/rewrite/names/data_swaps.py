@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 
 from migrate.flow.blocks import statements_below
+from migrate.syntax.access import attribute_of
 from migrate.syntax.ast_index import nodes_of
 
 
@@ -20,13 +21,11 @@ def replaced_later(tree: ast.Module) -> set[ast.AST]:
             ast.unparse(target)
             for statement in statements
             for target in statement.targets
-            if isinstance(target, ast.Attribute) and target.attr == "data"
+            if attribute_of(target) == "data"
         }
         found |= {
             statement.value
             for statement in statements
-            if isinstance(statement.value, ast.Attribute)
-            and statement.value.attr == "data"
-            and ast.unparse(statement.value) in replaced
+            if attribute_of(statement.value) == "data" and ast.unparse(statement.value) in replaced
         }
     return found

@@ -15,6 +15,7 @@ import libcst as cst
 
 from migrate.pipeline import becomes, declare, same
 from migrate.rewrite.node_pass import NodePass
+from migrate.syntax.access import attribute_of, name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of
 from migrate.syntax.nodes import expression, keyword_argument
 from migrate.syntax.text import code
@@ -105,7 +106,7 @@ class DeviceOptions(NodePass):
 def _is_option(call: ast.Call, aliases: Container[str]) -> bool:
     if isinstance(call.func, ast.Name):
         return call.func.id in aliases
-    return isinstance(call.func, ast.Attribute) and call.func.attr == _ADDS
+    return attribute_of(call.func) == _ADDS
 
 
 def _aliases(tree: ast.Module) -> set[str]:
@@ -119,7 +120,7 @@ def _aliases(tree: ast.Module) -> set[str]:
     return {
         name
         for name, values in bound.items()
-        if all(isinstance(value, ast.Attribute) and value.attr == _ADDS for value in values)
+        if all(attribute_of(value) == _ADDS for value in values)
     }
 
 
@@ -134,7 +135,7 @@ def _names_a_device(call: ast.Call) -> bool:
     names = [a.value for a in call.args if isinstance(a, ast.Constant)]
     options = {k.arg: k.value for k in call.keywords}
     kind = options.get("type")
-    if kind is not None and not (isinstance(kind, ast.Name) and kind.id == "str"):
+    if kind is not None and name_of(kind) != "str":
         return False
     if not any(isinstance(name, str) and _OPTION.fullmatch(name) for name in names):
         return False

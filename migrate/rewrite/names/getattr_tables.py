@@ -13,6 +13,7 @@ from migrate.flow import FunctionFlow
 from migrate.pipeline.context import Context
 from migrate.project import ReadProblem, SourceFile, shared_tree
 from migrate.resolve import Usage
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 _CALLED = ("function", "class")
@@ -91,8 +92,7 @@ def texts_of(files: tuple[SourceFile, ...]) -> frozenset[str]:
 
 def _is_getattr(node: ast.Call) -> bool:
     return (
-        isinstance(node.func, ast.Name)
-        and node.func.id == "getattr"
+        name_of(node.func) == "getattr"
         and len(node.args) in (2, 3)
         and isinstance(node.args[1], (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
     )
@@ -143,7 +143,7 @@ def _is_same_value(key: ast.expr, test: ast.expr, around: FunctionFlow) -> bool:
     return all(
         set(around.defuse.reaching(name)) == read
         for name in all_nodes(test)
-        if isinstance(name, ast.Name) and name.id == key.id
+        if name_of(name) == key.id
     )
 
 

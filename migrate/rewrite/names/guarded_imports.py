@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import nodes_of
 from migrate.table import Table
 
@@ -21,7 +22,7 @@ def catches_absence(handler: ast.ExceptHandler) -> bool:
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(kind, ast.Name) and kind.id in _ABSENCE for kind in kinds)
+    return any(name_of(kind) in _ABSENCE for kind in kinds)
 
 
 def guarded_imports(

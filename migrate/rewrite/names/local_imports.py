@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import nodes_of
 
 _MODELS = "torchvision.models"
@@ -40,8 +41,7 @@ def local_imports(text: str, package: str, dots: str) -> str:
 def _is_models(node: ast.Attribute) -> bool:
     return (
         node.attr == "models"
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "torchvision"
+        and name_of(node.value) == "torchvision"
         and node.lineno == node.end_lineno
     )
 

@@ -14,6 +14,7 @@ from migrate.flow.absent_parameters import norms_may_lack_parameters
 from migrate.pipeline.context import Context
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import UNKNOWN
+from migrate.syntax.access import attribute_of, name_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -36,7 +37,7 @@ def member_helper(call: ast.Call, context: Context) -> str:
     owner, name = call.args[0], call.args[1]
     if not isinstance(name, ast.Constant) or name.value not in RENAMED:
         return ""
-    if isinstance(owner, ast.Name) and owner.id == "self":
+    if name_of(owner) == "self":
         return ""  # a class of the program has what it assigned
     value = context.type(owner)
     return _HELPERS[call.func.id] if value is UNKNOWN or is_module_value(value) else ""
@@ -50,8 +51,7 @@ def compared_with_none(partner: ast.AST | None, context: Context) -> bool:
         and isinstance(partner.ops[0], (ast.Is, ast.IsNot))
         and isinstance(partner.comparators[0], ast.Constant)
         and partner.comparators[0].value is None
-        and isinstance(partner.left, ast.Attribute)
-        and partner.left.attr in RENAMED
+        and attribute_of(partner.left) in RENAMED
     ):
         return False
     usage = context.usage(partner.left)

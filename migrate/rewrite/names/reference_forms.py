@@ -18,7 +18,7 @@ from migrate.rewrite.names.conv1d_weight_rank import FLAT, flattened_weights
 from migrate.rewrite.names.data_swaps import replaced_later
 from migrate.rewrite.names.library_names import LibraryNames
 from migrate.rewrite.node_pass import FileAccess, FileRewrite
-from migrate.syntax.access import is_store
+from migrate.syntax.access import is_store, name_of
 from migrate.syntax.ast_index import nodes_of
 from migrate.syntax.nodes import atomic, expression, fill, is_cheap
 from migrate.syntax.text import code
@@ -107,7 +107,7 @@ class ReferenceForms(FileAccess):
         """An attribute of `self` that the helper gives to the classes which derive from it."""
         owner, _, name = usage.api.rpartition(".")
         holder = getattr(usage.node, "value", None)
-        own = isinstance(holder, ast.Name) and holder.id == "self"
+        own = name_of(holder) == "self"
         return own and self.context.helpers.gives(owner.rpartition(".")[2], name)
 
     def _is_given_here(self, node: ast.AST) -> bool:

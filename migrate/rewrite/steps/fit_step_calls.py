@@ -16,6 +16,7 @@ from migrate.plan.training_step import TrainingStep
 from migrate.rewrite.node_pass import FileRewrite, NodePass
 from migrate.rewrite.steps.step_code import as_list
 from migrate.rewrite.steps.step_state import StepState
+from migrate.syntax.access import name_of
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
 
@@ -91,8 +92,7 @@ class FitStepCalls(NodePass):
         """`self(x)` in a method of a network that may be part of a step."""
         methods = [m for cls in self.context.module_classes.values() for m in cls.node.body]
         return (
-            isinstance(partner.func, ast.Name)
-            and partner.func.id == "self"
+            name_of(partner.func) == "self"
             and any(self.function is method for method in methods)
             and not is_decorated(self.function, self.context.flow)
         )

@@ -19,6 +19,7 @@ from migrate.resolve.values import (
     is_tensor,
     options_of,
 )
+from migrate.syntax.access import attribute_of
 from migrate.syntax.import_planner import ImportPlanner
 from migrate.syntax.nodes import expression
 from migrate.syntax.text import code
@@ -124,7 +125,7 @@ def _is_number(node: ast.AST | None) -> bool:
         return False
     if isinstance(node.func, ast.Name):
         return node.func.id in _CONVERSIONS
-    return isinstance(node.func, ast.Attribute) and node.func.attr in _NUMBERS
+    return attribute_of(node.func) in _NUMBERS
 
 
 def _assigns(call: cst.Call, statement: ast.stmt) -> bool:

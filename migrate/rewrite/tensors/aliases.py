@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.pipeline.context import Context
-from migrate.syntax.access import is_read
+from migrate.syntax.access import is_read, name_of
 from migrate.syntax.ast_index import all_nodes
 
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try)
@@ -26,10 +26,7 @@ def is_read_beside(place: ast.expr, context: Context) -> bool:
         return False
     here = (place.lineno, place.col_offset)
     return any(
-        isinstance(node, ast.Name)
-        and node.id == place.id
-        and (node.lineno, node.col_offset) > here
-        and is_read(node)
+        name_of(node) == place.id and (node.lineno, node.col_offset) > here and is_read(node)
         for node in all_nodes(statement)
     )
 

@@ -12,6 +12,7 @@ from migrate.pipeline import becomes, declare, same
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.effects import Effects
 from migrate.rewrite.node_pass import FileRewrite, NodePass
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 from migrate.syntax.nodes import expression
 
@@ -109,7 +110,7 @@ def _call(node: ast.Call, again: Callable[[ast.expr], bool]) -> bool:
 
 
 def _is_module(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("torch", "F")
+    return name_of(node) in ("torch", "F")
 
 
 def _assigned(text: str, around: ast.AST | None) -> list[ast.expr]:

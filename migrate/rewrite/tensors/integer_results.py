@@ -12,7 +12,7 @@ import ast
 from migrate.pipeline.context import Context
 from migrate.resolve.values import is_tensor
 from migrate.rewrite.tensors.integer_casts import ends_here, is_differentiated, names_integers
-from migrate.syntax.access import is_read
+from migrate.syntax.access import is_read, name_of
 from migrate.syntax.ast_index import all_nodes, nodes_of, parents_of
 
 _FUNCTIONS = frozenset(
@@ -116,7 +116,7 @@ def _is_counted(
     uses = [
         node
         for node in all_nodes(around)
-        if isinstance(node, ast.Name) and node.id == name and is_read(node)
+        if name_of(node) == name and is_read(node)
         if not ends_here(node, parents, context)
     ]
     return len(uses) > 1

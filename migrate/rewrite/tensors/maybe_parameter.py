@@ -9,6 +9,7 @@ import ast
 
 from migrate.pipeline.context import Context
 from migrate.resolve.values import PARAMETER, options_of
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 
 
@@ -22,6 +23,6 @@ def may_be_plain(place: ast.expr, function: ast.AST | None, context: Context) ->
         isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Call)
         and context.usage(node.value.func) is None
-        and any(isinstance(target, ast.Name) and target.id == place.id for target in node.targets)
+        and any(name_of(target) == place.id for target in node.targets)
         for node in (all_nodes(function) if function is not None else ())
     )

@@ -19,6 +19,7 @@ from migrate.flow.tables import IDEMPOTENT
 from migrate.pipeline.context import Context
 from migrate.resolve.values import UNKNOWN, ProjectFunction, Value, is_tensor
 from migrate.rewrite.tensors.in_place import in_place_form, returns_nothing
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes, child_nodes
 
 _DEEPEST = 6  # calls that pass an argument on
@@ -165,7 +166,7 @@ def is_first_use(call: ast.Call, name: ast.expr, context: Context) -> bool:
         before = (read.lineno, read.col_offset) < (call.lineno, call.col_offset)
         if before and not _is_bare_operand(read, statement):
             return False
-    own = [n for n in inside if isinstance(n, ast.Name) and n.id == name.id]
+    own = [n for n in inside if name_of(n) == name.id]
     return len(own) == 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 
 
@@ -15,5 +16,5 @@ def is_returned(name: str, function: ast.AST | None) -> bool:
         return False
     returns = [node for node in all_nodes(function) if isinstance(node, ast.Return)]
     return isinstance(function.body[-1], ast.Return) and all(
-        isinstance(node.value, ast.Name) and node.value.id == name for node in returns
+        name_of(node.value) == name for node in returns
     )

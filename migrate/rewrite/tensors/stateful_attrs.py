@@ -138,9 +138,7 @@ def old_values(
         parent = parents.get(node)
         if _needs_no_value(parent) or node in written:
             continue
-        statement = _statement(node, cfg)
-        later = any(_changes_later(statement, _statement(at, cfg), cfg) for at in places)
-        if later or (isinstance(statement, ast.Return) and _is_given_as_it_is(parent)):
+        if _outlives(_statement(node, cfg), places, cfg, parent):
             found.add(node)
     return found
 
@@ -163,6 +161,18 @@ def _asks_identity(parent: ast.AST | None) -> bool:
 def _statement(node: ast.AST, cfg: ControlFlow) -> ast.AST | None:
     """The statement around a node; None for one in a function inside."""
     return node if isinstance(node, ast.stmt) and cfg.has(node) else cfg.statement_of(node)
+
+
+def _outlives(
+    statement: ast.AST | None,
+    changes: list[ast.expr],
+    cfg: ControlFlow,
+    parent: ast.AST | None,
+) -> bool:
+    """What a statement reads is there when the buffer has changed."""
+    if any(_changes_later(statement, _statement(at, cfg), cfg) for at in changes):
+        return True
+    return isinstance(statement, ast.Return) and _is_given_as_it_is(parent)
 
 
 def _changes_later(read: ast.AST | None, change: ast.AST | None, cfg: ControlFlow) -> bool:

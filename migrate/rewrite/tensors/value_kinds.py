@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from migrate.syntax.access import name_of
 from migrate.syntax.ast_index import all_nodes
 
 _DEPTH = 6
@@ -77,7 +78,7 @@ def _has_fraction(call: ast.Call) -> bool:
 
 
 def _is_module(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("torch", "F", "einops", "fft")
+    return name_of(node) in ("torch", "F", "einops", "fft")
 
 
 def _assigned(name: ast.Name, around: ast.AST | None) -> list[ast.expr]:
@@ -86,6 +87,6 @@ def _assigned(name: ast.Name, around: ast.AST | None) -> list[ast.expr]:
         part.value
         for part in (all_nodes(around) if around is not None else ())
         if isinstance(part, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == name.id for target in part.targets)
-        and not any(isinstance(n, ast.Name) and n.id == name.id for n in all_nodes(part.value))
+        and any(name_of(target) == name.id for target in part.targets)
+        and not any(name_of(n) == name.id for n in all_nodes(part.value))
     ]
