@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 PRESETS = """\
 import torchvision
 
@@ -100,3 +102,42 @@ def test_a_context_without_a_form_of_its_own_is_reported(port) -> None:
     context = torch.enable_grad
     """
     assert [finding.code for finding in port(source).findings] == ["MS310"]
+
+
+@pytest.mark.parametrize(
+    ("loss", "whole"),
+    [
+        ("criterion(z, y)", True),
+        ("(z.float() @ z.float().t()).mean()", False),
+        ("torch.einsum('ij,kj->ik', z, z).mean()", False),
+        ("similar(z)", False),
+        ("Pairs()(z)", False),
+    ],
+)
+def test_products_behind_a_block_of_autocast_stay_outside(port, loss, whole) -> None:
+    """Only a block that all of the step may compute under becomes its decorator."""
+    text = port(
+        f"""
+        import torch
+        from torch import nn
+
+        def similar(z):
+            return torch.mm(z, z.t()).mean()
+
+        class Pairs(nn.Module):
+            def forward(self, z):
+                return similar(z)
+
+        def train(model: nn.Module, loader, optimizer: torch.optim.Optimizer):
+            criterion = nn.CrossEntropyLoss()
+            for x, y in loader:
+                with torch.autocast("cuda"):
+                    z = model(x)
+                loss = {loss}
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+        """
+    ).text
+    assert ('@helpers.autocast("cuda")' in text) is whole
+    assert ('with helpers.autocast("cuda"):' in text) is not whole

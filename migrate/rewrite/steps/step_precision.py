@@ -11,6 +11,7 @@ import ast
 
 import libcst as cst
 
+from migrate.flow.low_precision import computes_low
 from migrate.flow.names import binds, reads
 from migrate.pipeline.context import Context
 from migrate.plan.training_step import TrainingStep
@@ -35,7 +36,8 @@ def precision_of_step(plan: TrainingStep, steps: StepState, context: Context) ->
     if reads(item) & changing:
         return None
     others = [s for s in plan.region if s not in blocks]
-    if any(_runs_network(s, context) for s in (*others, plan.backward.bare)):
+    outside = (*others, plan.backward.bare)
+    if any(_runs_network(s, context) or computes_low(s, context.flow) for s in outside):
         return None
     return "" if steps.is_autocast(item) else ast.unparse(item)
 

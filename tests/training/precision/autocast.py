@@ -89,6 +89,29 @@ def train_two(device):
     return losses
 
 
+def train_outside(device):
+    """A product outside of the block, far out of float16."""
+    model = nn.Linear(16, 16, bias=False)
+    set_weights(model, 8)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    scaler = torch.amp.GradScaler(device, init_scale=8.0)
+    rng = np.random.default_rng(9)
+    found = []
+    for _ in range(3):
+        x = torch.from_numpy(rng.standard_normal((4, 16)).astype("float32"))
+        with torch.autocast(device, dtype=torch.float16):
+            out = model(x)
+        large = 1e3 * model.weight
+        product = (large @ large.t()).pow(2).mean()
+        loss = out.float().pow(2).mean() + 1e-14 * product
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        found.append(product.item())
+    return found
+
+
 def evaluate(model, device):
     """The types of the layers' results, inside and outside of blocks."""
     model.eval()
@@ -110,8 +133,8 @@ def main(out, device):
     scaler = torch.amp.GradScaler(device, init_scale=512.0, growth_interval=5)
     losses, scales = train(model, optimizer, scaler, device)
     plain, types = evaluate(model, device)
-    two = train_two(device)
-    np.savez(out, losses=losses, scales=scales, plain=plain.numpy(), types=types, two=two)
+    more = {"two": train_two(device), "outside": train_outside(device)}
+    np.savez(out, losses=losses, scales=scales, plain=plain.numpy(), types=types, **more)
 
 
 if __name__ == "__main__":
