@@ -9,6 +9,7 @@ import pytest
 
 from migrate.parity.request import inputs
 from migrate.parity.request.plan import Plan
+from migrate.parity.workers.worker_main import Progress
 from migrate.preflight import installation, process, stubs
 from migrate.preflight.result import REFUSALS, Run
 
@@ -74,3 +75,22 @@ def test_seed_is_reported(name: str, runs: dict[str, Run]) -> None:
     assert finding.message
     assert [(Path(p.file).name, p.line) for p in finding.places] == [("seeds.py", line)]
     assert run.verdict != "accepted"
+
+
+@pytest.mark.frameworks
+def test_building_leaves_the_device_to_be_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """MindSpore 2.8 takes set_device once; the model is built before that, on the CPU."""
+    import mindspore
+
+    from migrate.preflight.child import building
+
+    def refuse(*given: object) -> None:
+        raise RuntimeError("The 'mindspore.set_device' can not be modified.")
+
+    monkeypatch.setattr(mindspore, "set_device", refuse)
+    monkeypatch.setenv("MS_SIMULATION_LEVEL", "1")
+    built = building.on_the_cpu(_jobs("pynative")[0], Progress(tmp_path / "stage"))
+    assert built.error is None
+    assert built.model is not None

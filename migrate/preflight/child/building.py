@@ -47,7 +47,8 @@ def on_the_cpu(job: dict[str, Any], progress: Progress) -> Building:
     building = Building(job["target"])
     progress.enter("building the model")
     with _computing():
-        mindspore.set_device("CPU")
+        # Not by set_device, which MindSpore 2.8 takes only once.
+        mindspore.set_context(device_target="CPU")
         mindspore.set_seed(plan.from_json(job["plan"]).seed)
         try:
             building.model = target.build(target.parse(job["target"]))
