@@ -85,7 +85,33 @@ class Interface:
         read = {*outside, *self._deleted()}
         carried = region_carried(self.flow, self.region) & set(parameters)
         order = _bound_in_order(self.flow, self.region)
-        return [name for name in order if name in carried or name in read]
+        bound = [name for name in order if name in carried or name in read]
+        return [*bound, *(n for n in self._kept_changes(parameters) if n not in bound)]
+
+    def _kept_changes(self, parameters: list[str]) -> list[str]:
+        """Tensors from outside that the region changes in place, `weights[chosen] = w`, and that
+        are read behind it, or by its next round.
+        """
+        changed = {n for s in self.region for n in self.flow.names.mutates(s)} & set(parameters)
+        return [n for n in sorted(changed) if self._is_tensor(n) and self._is_read_again(n)]
+
+    def _is_tensor(self, name: str) -> bool:
+        return any(is_tensor(self.context.type(read)) for read in self._reads_of(name))
+
+    def _is_read_again(self, name: str) -> bool:
+        cfg, defuse = self.flow.cfg, self.flow.defuse
+        loop = next(reversed(cfg.loops_of(self.region[0])), None)
+        inside = {node for statement in self.region for node in all_nodes(statement)}
+        each_round = set(all_nodes(loop)) if loop is not None else set()
+        for definition in defuse.reaching_at(self.region[0], name):
+            if loop is not None and definition.node not in each_round:
+                return True
+            for read in defuse.uses(definition):
+                statement = cfg.statement_of(read)
+                later = statement is not None and cfg.may_follow(self.region[-1], statement)
+                if later and read not in inside:
+                    return True
+        return False
 
     def _deleted(self) -> set[str]:
         """`del out, loss` behind the step, or between, wants them there."""

@@ -190,10 +190,27 @@ class Slicer:
                 or self._keeps_order(statement, found, [block[i] for i in region if i > index])
                 or self._draws_behind(statement, moved, [block[i] for i in region if i > index])
             ):
+                self._check_attributes(statement, [block[i] for i in region if i > index])
                 found.append(statement)
                 bound |= changed
                 read |= reads(statement)
         return found
+
+    def _check_attributes(self, statement: ast.stmt, after: list[ast.stmt]) -> None:
+        """`self.bank[i] = z` cannot go behind a step that reads `self.bank` after it."""
+        looked_at = {
+            ast.unparse(node)
+            for part in (*after, self.backward.bare)
+            for node in all_nodes(part)
+            if isinstance(node, ast.Attribute)
+        }
+        kept = sorted(written_attributes(statement) & looked_at)
+        if kept:
+            raise Refusal(
+                f"{' and '.join(kept)} is changed by results of the step in which it is used",
+                "change it behind the step, or compute the loss from a variable",
+                "MS408",
+            )
 
     def _keeps_order(
         self, statement: ast.stmt, before: list[ast.stmt], after: list[ast.stmt]
@@ -277,6 +294,26 @@ def _is_empty(value: ast.expr | None) -> bool:
 
 
 _CONTAINERS = ("list", "dict", "set", "defaultdict", "OrderedDict", "deque")
+
+
+def written_attributes(statement: ast.stmt) -> set[str]:
+    """`self.bank` of `self.bank[i] = z`, `self.bank += z` and `self.bank.add_(z)`."""
+    places: list[ast.expr] = []
+    for node in all_nodes(statement):
+        if isinstance(node, ast.Assign):
+            places += node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            places.append(node.target)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            function = node.value.func
+            places += [function.value] if isinstance(function, ast.Attribute) else []
+    found: set[str] = set()
+    for place in places:
+        while isinstance(place, (ast.Subscript, ast.Starred)):
+            place = place.value
+        if isinstance(place, ast.Attribute):
+            found.add(ast.unparse(place))
+    return found
 
 
 def _deleted(statement: ast.stmt) -> set[str]:

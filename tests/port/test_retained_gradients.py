@@ -307,3 +307,46 @@ def test_the_text_of_an_optimizer_is_a_finding(port) -> None:
     for show in ("print(opt)", "text = f'{opt}'", "print('with', opt)"):
         assert "text of an optimizer" in str(ported(port, shown.format(show=show))[1])
     assert not ported(port, shown.format(show="print(opt.param_groups[0]['lr'])"))[1]
+
+
+KEPT = """
+    def train(net: nn.Module, opt: torch.optim.Optimizer, batches, seen: torch.Tensor):
+        center = torch.zeros(4)
+        for x, i in batches:
+            {start}
+            out = net(x)
+            center[i] = out.detach().mean(0)
+            loss = (out - center).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        {end}
+    """
+
+
+def test_a_tensor_that_the_step_writes_to_comes_out_of_it_where_it_is_read_again(port) -> None:
+    text, _ = ported(port, KEPT.format(start="pass", end="return None"))
+    assert "return loss, center" in text and "(loss, center), grads = grad_step(" in text
+    text, _ = ported(port, KEPT.format(start="center = torch.zeros(4)", end="return center"))
+    assert "return loss, center" in text
+    text, _ = ported(port, KEPT.format(start="center = torch.zeros(4)", end="return None"))
+    assert "return loss\n" in text and "return loss, center" not in text
+
+
+def test_an_attribute_is_not_changed_behind_the_step_that_reads_it(port) -> None:
+    source = """
+        class Trainer:
+            def __init__(self, net: nn.Module):
+                self.net, self.bank = net, torch.zeros(4, 4)
+                self.opt = torch.optim.SGD(net.parameters(), 0.1)
+
+            def step(self, x, i):
+                z = self.net(x)
+                self.{name}[i] = z.detach()
+                loss = (z @ self.bank).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+        """
+    assert "self.bank is changed by results" in str(ported(port, source.format(name="bank"))[1])
+    assert not ported(port, source.format(name="seen"))[1]

@@ -321,3 +321,71 @@ def run():
         opt.step()
         log.append(loss.item())
     return log, net
+
+# %% [6] weights of samples that the step writes to and reads in the next round
+def run():
+    m = fill(nn.Linear(3, 2))
+    opt = torch.optim.SGD(m.parameters(), 0.2)
+    x, y = data(10, 3), labels(10, 2)
+    weights = torch.ones(10) / 10
+    log = []
+    for e in range(3):
+        for b in range(0, 10, 5):
+            sel = torch.arange(b, b + 5)
+            losses = F.cross_entropy(m(x[sel]), y[sel], reduction="none")
+            weights[sel] = 0.9 * weights[sel] + 0.1 * losses.detach()
+            loss = (losses * weights[sel]).sum() / weights[sel].sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            log.append(loss.item())
+    return log, weights, m
+
+# %% [6] a moving average changed in place, which the loss uses
+def run():
+    m = fill(nn.Linear(3, 4))
+    opt = torch.optim.Adam(m.parameters(), 0.05)
+    center = torch.zeros(4)
+    log = []
+    for i in range(4):
+        out = m(data(5, 3, seed=i))
+        center.mul_(0.9).add_(out.detach().mean(0), alpha=0.1)
+        loss = (out - center).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        log.append((loss.item(), center.sum().item()))
+    return log, center, m
+
+# %% [6] a memory bank in an attribute of a plain class, written to in the step
+class Bank:
+    def __init__(self):
+        self.net, self.bank = fill(nn.Linear(3, 4)), F.normalize(data(6, 4, seed=9), dim=1)
+        self.opt = torch.optim.SGD(self.net.parameters(), 0.1)
+
+    def step(self, x, idx):
+        z = F.normalize(self.net(x), dim=1)
+        self.bank[idx] = 0.5 * self.bank[idx] + 0.5 * z.detach()
+        loss = F.cross_entropy(z @ self.bank.t() / 0.5, idx)
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+        return loss.item()
+
+def run():
+    b = Bank()
+    return [b.step(data(3, 3, seed=i), torch.arange(3) + i) for i in range(4)], b.bank, b.net
+
+# %% [6] counts that the step adds to, read behind the loop
+def run():
+    m = fill(nn.Linear(3, 3))
+    opt = torch.optim.SGD(m.parameters(), 0.1)
+    counts = torch.ones(3)
+    for i in range(4):
+        y = labels(6, 3, seed=i)
+        counts.scatter_add_(0, y, torch.ones(6))
+        loss = F.cross_entropy(m(data(6, 3, seed=i)), y, weight=counts.sum() / counts)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    return counts, m
