@@ -2,11 +2,9 @@
 
 import argparse
 import atexit
-import bisect
 import copy
 import dis
 import functools
-import itertools
 import json
 import math
 import mindspore
@@ -119,10 +117,6 @@ def load(f, map_location=None, weights_only=None):
 class Sampler:
     """Base of classes that give the indices of one epoch."""
 
-    def __class_getitem__(cls, kind):
-        """`Sampler[int]` is for readers and type checkers."""
-        return cls
-
     def __init__(self, data_source=None):
         pass
 
@@ -166,14 +160,6 @@ class DistributedSampler(Sampler):
 
     def set_epoch(self, epoch):
         self.epoch = epoch
-
-
-_host_draws = {"draws": np.random}
-
-
-def draws_of(generator):
-    """Where to draw from: the generator, or numpy's global state until `manual_seed` was called."""
-    return _host_draws["draws"] if generator is None else generator.draws
 
 
 def default_collate(batch):
@@ -233,75 +219,35 @@ class DataLoader(dataloader.DataLoader):
         **options,
     ):
         order = None if shuffle is None else bool(shuffle), sampler, batch_sampler
-        if shuffle and sampler is None and batch_sampler is None:
-            order = None, RandomSampler(dataset, generator=generator), None
+        drawn = sampler is None and batch_sampler is None
+        if shuffle and drawn:
+            if not len(dataset):
+                raise ValueError("num_samples should be a positive integer value, but got 0")
+            else:
+                chosen = dataloader.RandomSampler(dataset)  # draws its seed from numpy's stream
+            order = None, chosen, None
         if collate_fn is None:
             alone = batch_size is None and batch_sampler is None
             collate_fn = default_convert if alone else default_collate
         super().__init__(dataset, batch_size, *order, num_workers, collate_fn, *args, **options)
-        self.drawn_from = generator
 
     def __iter__(self):
-        seed = draws_of(self.drawn_from).randint(2**31) if self.num_workers else 0
+        if not self.num_workers:
+            return super().__iter__()
+        seed = np.random.randint(2**31)
         self.generator = np.random.default_rng(seed)
         batches = super().__iter__()
-        if self.num_workers:
-            # Else the end of a worker ends the program once a pipeline of mindspore.dataset ran:
-            # its watch finds the worker gone. The loader itself looks whether its workers live.
-            _c_dataengine.deregister_worker_pids(id(batches))
+        # Else the end of a worker ends the program once a pipeline of mindspore.dataset ran: its
+        # watch finds the worker gone. The loader itself looks whether its workers live.
+        _c_dataengine.deregister_worker_pids(id(batches))
         return batches
-
-    @property
-    def index_sampler(self):
-        """Looked up in every epoch: programs put samplers of their own in place."""
-        return self.batch_sampler if self.auto_collation else self.sampler
-
-    @index_sampler.setter
-    def index_sampler(self, chosen):
-        pass
-
-
-class RandomSampler(Sampler):
-    """All indices in random order, or num_samples of them."""
-
-    def __init__(self, data_source, generator=None):
-        self.data_source = data_source
-        self.replacement = False
-        self.given = None
-        self.generator = generator
-        if self.num_samples <= 0:
-            raise ValueError(
-                "num_samples should be a positive integer value, "
-                f"but got num_samples={self.num_samples}"
-            )
-
-    @property
-    def num_samples(self):
-        """Asked of the dataset in every epoch: it may have grown."""
-        return len(self.data_source)
-
-    def __iter__(self):
-        size, draws = len(self.data_source), draws_of(self.generator)
-        rounds = math.ceil(self.num_samples / size)
-        order = np.concatenate([draws.permutation(size) for _ in range(rounds)])
-        return iter(order[: self.num_samples].tolist())
-
-    def __len__(self):
-        return self.num_samples
 
 
 class Dataset:
     """Base of datasets that give a sample for an index."""
 
-    def __class_getitem__(cls, kind):
-        """`Dataset[int]` is for readers and type checkers."""
-        return cls
-
     def __getitem__(self, index):
         raise NotImplementedError
-
-    def __add__(self, other):
-        return ConcatDataset([self, other])
 
 
 class Subset(Dataset):
@@ -318,26 +264,6 @@ class Subset(Dataset):
 
     def __len__(self):
         return len(self.indices)
-
-
-class ConcatDataset(Dataset):
-    """Several datasets one after the other."""
-
-    def __init__(self, datasets):
-        self.datasets = list(datasets)
-        self.cumulative_sizes = list(itertools.accumulate(len(one) for one in self.datasets))
-
-    def __getitem__(self, index):
-        if index < 0:
-            index += len(self)
-            if index < 0:
-                raise ValueError("absolute value of index should not exceed dataset length")
-        number = bisect.bisect_right(self.cumulative_sizes, index)
-        before = self.cumulative_sizes[number - 1] if number else 0
-        return self.datasets[number][index - before]
-
-    def __len__(self):
-        return self.cumulative_sizes[-1]
 
 
 class Compose:
@@ -702,52 +628,10 @@ class CrossEntropyLoss(nn.CrossEntropyLoss):
 
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
-    for name, parameter in in_torch_order(list(module.parameters_and_names(expand=recurse))):
-        if not (_is_buffer(name, parameter) or _is_absent(parameter)):
+    pairs = module.parameters_and_names(expand=recurse)
+    for name, parameter in pairs:
+        if not _is_buffer(name, parameter):
             yield parameter
-
-
-def _kept_share(momentum):
-    """torch states the weight of the new batch, MindSpore that of the running value."""
-    if momentum is None:
-        raise NotImplementedError(
-            "momentum=None, a cumulative average, has no counterpart in MindSpore"
-        )
-    return 1 - momentum
-
-
-def _mark_settings(norm, affine, bias, track_running_stats):
-    """torch's layer has only the parameters that its settings ask for."""
-    mark_absent([norm.gamma], not affine)
-    mark_absent([norm.beta], not (affine and bias))
-    mark_absent([norm.moving_mean, norm.moving_variance], not track_running_stats)
-
-
-class BatchNorm2d(nn.BatchNorm2d):
-    """nn.BatchNorm2d with torch's arguments."""
-
-    def __init__(
-        self,
-        num_features,
-        eps=1e-05,
-        momentum=0.1,
-        affine=True,
-        track_running_stats=True,
-        device=None,
-        dtype=None,
-        *,
-        bias=True,
-    ):
-        super().__init__(
-            num_features,
-            eps=eps,
-            momentum=_kept_share(momentum),
-            affine=affine,
-            use_batch_statistics=None if track_running_stats else True,
-            dtype=dtype or mindspore.float32,
-        )
-        self.beta.requires_grad = affine and bias
-        _mark_settings(self, affine, bias, track_running_stats)
 
 
 _RUNNING = ("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked")
@@ -787,14 +671,8 @@ def _is_a(cell, *classes):
 
 def _torch_local(cell, name):
     """What torch calls a parameter of a layer."""
-    if name in _NAMES_OF_NORMS and (
-        _is_a(cell, *_NORMS) or type(cell).__name__ == "CumulativeBatchNorm"
-    ):
+    if name in _NAMES_OF_NORMS and _is_a(cell, *_NORMS):
         return _NAMES_OF_NORMS[name]
-    if (name == "embedding_table" and _is_a(cell, "Embedding")) or (
-        name == "w" and _is_a(cell, "PReLU")
-    ):
-        return "weight"
     return name
 
 
@@ -819,22 +697,8 @@ def torch_names(module, names):
     return found
 
 
-def mark_absent(parameters, absent=True):
-    """Parameters that torch's layer does not have: affine=False, bias=False, no running values."""
-    for parameter in parameters:
-        parameter.absent = absent
-
-
-def _is_absent(parameter):
-    return getattr(parameter, "absent", False)
-
-
 def _is_buffer(name, parameter):
-    return (
-        name.endswith(_RUNNING)
-        or getattr(parameter, "is_buffer", False)
-        or not isinstance(parameter, Parameter)
-    )
+    return name.endswith(_RUNNING) or not isinstance(parameter, Parameter)
 
 
 def _with_torch_names(module, pairs):
@@ -847,7 +711,7 @@ def named_buffers(module):
     pairs = [
         (name, parameter)
         for name, parameter in module.parameters_and_names(expand=True)
-        if _is_buffer(name, parameter) and not _is_absent(parameter)
+        if _is_buffer(name, parameter)
     ]
     pairs += module.named_buffers("", True, True)
     yield from _with_torch_names(module, pairs)
@@ -855,13 +719,8 @@ def named_buffers(module):
 
 def own_state(module):
     """MindSpore's state dict, without what torch's layers do not have."""
-    absent = {
-        name
-        for name, value in module.parameters_and_names()
-        if _is_absent(value) or getattr(value, "is_transient", False)
-    }
-    state = list(nn.Cell.state_dict(module).items())
-    return OrderedDict((name, value) for name, value in state if name not in absent)
+    state = nn.Cell.state_dict(module)
+    return state
 
 
 def state_dict(module, prefix=""):

@@ -48,7 +48,7 @@ class BasicBlock(nn.Cell):
         width: int,
         stride: int = 1,
         downsample: nn.Cell | None = None,
-        norm_layer: NormLayer = helpers.BatchNorm2d,
+        norm_layer: NormLayer = nn.BatchNorm2d,
     ) -> None:
         super().__init__()
         self.conv1 = conv3x3(in_channels, width, stride)
@@ -77,7 +77,7 @@ class Bottleneck(nn.Cell):
         width: int,
         stride: int = 1,
         downsample: nn.Cell | None = None,
-        norm_layer: NormLayer = helpers.BatchNorm2d,
+        norm_layer: NormLayer = nn.BatchNorm2d,
     ) -> None:
         super().__init__()
         out_channels = width * self.expansion
@@ -111,7 +111,7 @@ class ResNet(nn.Cell):
         norm_layer: NormLayer | None = None,
     ) -> None:
         super().__init__()
-        self.norm_layer = helpers.BatchNorm2d if norm_layer is None else norm_layer
+        self.norm_layer = nn.BatchNorm2d if norm_layer is None else norm_layer
         self.channels = 64
 
         self.conv1 = nn.Conv2d(

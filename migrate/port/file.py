@@ -10,6 +10,7 @@ import libcst as cst
 
 from migrate.analyze.coverage import Assumption, Coverage, file_coverage
 from migrate.findings import Finding, make_finding
+from migrate.flow.dataset_sums import may_add_datasets
 from migrate.lower.run import Lowered
 from migrate.pipeline import Pass, all_passes
 from migrate.pipeline.context import MARKER, Context
@@ -49,6 +50,7 @@ class PortedFile:
     reasons: dict[int, str] = field(default_factory=dict)  # of its changed lines, for a report
     notes: list[tuple[int, str]] = field(default_factory=list)  # line, what the summary says of it
     digest: str = ""  # of the source as it was read
+    adds_datasets: bool | None = None  # whether it may; None where its text was only read
 
     @property
     def usages(self) -> int:
@@ -181,6 +183,7 @@ def _ported(read: SourceToPort, code: str, context: Context, helper_import: str)
         plan=context.plan,
         helpers=helpers,
         generated=context.generated,
+        adds_datasets=may_add_datasets(context.tree, context.type),
         notes=read.styled.notes
         + [(read.lowered.source_line(line), text) for line, text in context.notes],
     )

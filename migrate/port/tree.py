@@ -6,17 +6,18 @@ import ast
 import contextlib
 import os
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from migrate.analyze.coverage import Coverage
 from migrate.emit.bundle import helper_module
 from migrate.emit.existing_helpers import existing_helpers, with_helpers
-from migrate.emit.lean.facts import MISSING
+from migrate.emit.lean.facts import MISSING, SUMS
 from migrate.emit.used_helpers import INSTALLED, used_helpers
 from migrate.errors import RequestError
 from migrate.findings import Finding
+from migrate.flow.dataset_sums import may_add_datasets
 from migrate.flow.project_flags import formats_values
 from migrate.flow.reached_parameters import reaches_all_parameters
 from migrate.port.file import PortedFile
@@ -137,7 +138,7 @@ def _add_helpers(
         package=options.package,
         users=[*texts, *earlier.users],
         modules=_importable(result.files),
-        excluded=[MISSING] if reaches_all_parameters(project) else (),
+        excluded=_excluded(project, result.files.values()),
     )
     if before is None:
         result.helpers[module] = text
@@ -145,6 +146,22 @@ def _add_helpers(
         old = _written_before(before.text, result.files, mint, options)
         before.text = with_helpers(before.text, text, old)
         before.changed = before.text != before.source.read()
+
+
+def _excluded(project: Project, files: Iterable[PortedFile]) -> list[str]:
+    """Facts that the source of the program excludes."""
+    missing = not reaches_all_parameters(project)
+    sums = any(_adds_datasets(file) for file in files if file.source.path.stem != HELPER_MODULE)
+    return [fact for fact, holds in {MISSING: missing, SUMS: sums}.items() if not holds]
+
+
+def _adds_datasets(ported: PortedFile) -> bool:
+    if ported.adds_datasets is not None:
+        return ported.adds_datasets
+    try:
+        return may_add_datasets(ast.parse(ported.text))
+    except SyntaxError:
+        return True
 
 
 def _importable(files: Mapping[Path, PortedFile]) -> set[str]:

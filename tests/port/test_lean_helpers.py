@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from migrate.emit.bundle import helper_module
-from migrate.emit.lean.facts import MISSING
+from migrate.emit.lean.facts import MISSING, SUMS
 from migrate.emit.lean.trim import Cut, trimmed
 from migrate.table.helper_pieces import helper_index
 
@@ -278,3 +278,56 @@ def test_programs_whose_weights_are_all_reached_look_for_none() -> None:
         "def __call__",
     ):
         assert gone not in text
+
+
+def test_loaders_lose_the_order_that_nobody_draws() -> None:
+    text = module(["DataLoader"], "helpers.DataLoader(data, batch_size=2, shuffle=False)")
+    assert "RandomSampler" not in text and "index_sampler" not in text
+    text = module(["DataLoader"], "helpers.DataLoader(data, batch_size=2, shuffle=train)")
+    assert "dataloader.RandomSampler(dataset)" in text and "class RandomSampler" not in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "helpers.DataLoader(data, shuffle=True, generator=draws)",
+        "helpers.DataLoader(data, shuffle=True)\nhelpers.manual_seed(0)",
+        "helpers.DataLoader(data, shuffle=True)\nisinstance(s, helpers.RandomSampler)",
+        "helpers.DataLoader(data, **{'shuffle': True, 'generator': draws})",
+    ],
+)
+def test_loaders_draw_from_streams_of_the_program(line: str) -> None:
+    names = ["DataLoader", "manual_seed", "RandomSampler"]
+    text = module([name for name in names if f"helpers.{name}" in line], line)
+    assert "RandomSampler(dataset, generator=generator)" in text.replace(
+        "RandomSampler(dataset)", "RandomSampler(dataset, generator=generator)"
+    )
+    assert "class RandomSampler" in text
+
+
+def test_loaders_look_for_samplers_that_are_put_in_place() -> None:
+    loader = "loader = helpers.DataLoader(data)"
+    for line in ("loader.batch_sampler = own", "object.__setattr__(loader, 'sampler', own)"):
+        assert "def index_sampler" in module(["DataLoader"], loader, line)
+
+
+def test_datasets_have_what_is_asked_of_them() -> None:
+    own = "class Own(helpers.Dataset): ..."
+    whole = module(["Dataset"], own)
+    assert "ConcatDataset" in whole and "__class_getitem__" not in whole
+    assert "__class_getitem__" in module(["Dataset"], "def f(x: helpers.Dataset[int]): ...")
+    text = helper_module(
+        ["Dataset"], {}, users=[IMPORT + own], modules=["ms_migrate_helpers"], excluded=[SUMS]
+    )
+    assert "ConcatDataset" not in text and "class Dataset" in text
+
+
+def test_names_are_looked_for_where_layers_have_others() -> None:
+    text = module(["state_dict"], "helpers.state_dict(net)")
+    assert "absent" not in text and "Embedding" not in text and '"is_buffer"' not in text
+    assert "Embedding" in module(["state_dict"], "helpers.state_dict(nn.Embedding(3, 4))")
+    text = module(["state_dict", "BatchNorm2d"], "helpers.state_dict(helpers.BatchNorm2d(3))")
+    assert "_is_absent(value)" in text
+    text = module(["parameters"], "helpers.parameters(net)")
+    assert "in_torch_order" not in text
+    assert "in_torch_order" in module(["parameters"], "helpers.parameters(nn.LSTM(3, 4))")

@@ -11,6 +11,7 @@ from mindspore.dataset import dataloader
 from migrate.emit.helpers.data_generator import draws_of
 from migrate.emit.helpers.data_samplers import RandomSampler
 from migrate.emit.helpers.data_sets import IterableDataset
+from migrate.emit.helpers.helper_origin import uses
 
 
 def default_collate(batch):
@@ -95,30 +96,42 @@ class DataLoader(dataloader.DataLoader):
     ):
         streamed = isinstance(dataset, IterableDataset)
         order = None if shuffle is None else bool(shuffle), sampler, batch_sampler
-        if shuffle and not streamed and sampler is None and batch_sampler is None:
-            order = None, RandomSampler(dataset, generator=generator), None
+        drawn = sampler is None and batch_sampler is None
+        if uses("loaders that shuffle") and shuffle and not streamed and drawn:
+            if uses("random streams of the program's own"):
+                chosen = RandomSampler(dataset, generator=generator)
+            elif not len(dataset):
+                raise ValueError("num_samples should be a positive integer value, but got 0")
+            else:
+                chosen = dataloader.RandomSampler(dataset)  # draws its seed from numpy's stream
+            order = None, chosen, None
         if collate_fn is None:
             alone = batch_size is None and batch_sampler is None
             collate_fn = default_convert if alone else default_collate
         dataset = _Stream(dataset) if streamed else dataset
         super().__init__(dataset, batch_size, *order, num_workers, collate_fn, *args, **options)
-        self.drawn_from = generator
+        if uses("random streams of the program's own"):
+            self.drawn_from = generator
 
     def __iter__(self):
-        seed = draws_of(self.drawn_from).randint(2**31) if self.num_workers else 0
+        if not self.num_workers:
+            return super().__iter__()
+        own = uses("random streams of the program's own")
+        seed = draws_of(self.drawn_from).randint(2**31) if own else np.random.randint(2**31)
         self.generator = np.random.default_rng(seed)
         batches = super().__iter__()
-        if self.num_workers:
-            # Else the end of a worker ends the program once a pipeline of mindspore.dataset ran:
-            # its watch finds the worker gone. The loader itself looks whether its workers live.
-            _c_dataengine.deregister_worker_pids(id(batches))
+        # Else the end of a worker ends the program once a pipeline of mindspore.dataset ran: its
+        # watch finds the worker gone. The loader itself looks whether its workers live.
+        _c_dataengine.deregister_worker_pids(id(batches))
         return batches
 
-    @property
-    def index_sampler(self):
-        """Looked up in every epoch: programs put samplers of their own in place."""
-        return self.batch_sampler if self.auto_collation else self.sampler
+    if uses("samplers that are replaced"):
 
-    @index_sampler.setter
-    def index_sampler(self, chosen):
-        pass
+        @property
+        def index_sampler(self):
+            """Looked up in every epoch: programs put samplers of their own in place."""
+            return self.batch_sampler if self.auto_collation else self.sampler
+
+        @index_sampler.setter
+        def index_sampler(self, chosen):
+            pass

@@ -5,14 +5,17 @@ import math
 import numpy as np
 
 from migrate.emit.helpers.data_generator import draws_of
+from migrate.emit.helpers.helper_origin import uses
 
 
 class Sampler:
     """Base of classes that give the indices of one epoch."""
 
-    def __class_getitem__(cls, kind):
-        """`Sampler[int]` is for readers and type checkers."""
-        return cls
+    if uses("data with types"):
+
+        def __class_getitem__(cls, kind):
+            """`Sampler[int]` is for readers and type checkers."""
+            return cls
 
     def __init__(self, data_source=None):
         pass

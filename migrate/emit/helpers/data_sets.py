@@ -7,27 +7,34 @@ import math
 import numpy as np
 
 from migrate.emit.helpers.data_generator import draws_of
+from migrate.emit.helpers.helper_origin import uses
 
 
 class Dataset:
     """Base of datasets that give a sample for an index."""
 
-    def __class_getitem__(cls, kind):
-        """`Dataset[int]` is for readers and type checkers."""
-        return cls
+    if uses("data with types"):
+
+        def __class_getitem__(cls, kind):
+            """`Dataset[int]` is for readers and type checkers."""
+            return cls
 
     def __getitem__(self, index):
         raise NotImplementedError
 
-    def __add__(self, other):
-        return ConcatDataset([self, other])
+    if uses("sums of datasets"):
+
+        def __add__(self, other):
+            return ConcatDataset([self, other])
 
 
 class IterableDataset(Dataset):
     """Base of datasets that can only be read from front to back."""
 
-    def __add__(self, other):
-        return ChainDataset([self, other])
+    if uses("sums of datasets"):
+
+        def __add__(self, other):
+            return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset):

@@ -6,6 +6,7 @@ from collections import OrderedDict
 
 from mindspore import Parameter, nn, ops
 
+from migrate.emit.helpers.helper_origin import uses
 from migrate.emit.helpers.modules_parameter_names import (
     _is_absent,
     _is_buffer,
@@ -56,8 +57,11 @@ def set_parameter(module, name, data, requires_grad=True):
 
 def parameters(module, recurse=True):
     """The parameters, without the running statistics."""
-    for name, parameter in in_torch_order(list(module.parameters_and_names(expand=recurse))):
-        if not (_is_buffer(name, parameter) or _is_absent(parameter)):
+    pairs = module.parameters_and_names(expand=recurse)
+    if uses("recurrent layers"):
+        pairs = in_torch_order(list(pairs))
+    for name, parameter in pairs:
+        if not (_is_absent(parameter) or _is_buffer(name, parameter)):
             yield parameter
 
 

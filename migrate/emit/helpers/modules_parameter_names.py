@@ -35,7 +35,7 @@ def in_torch_order(pairs):
 
     def key(pair):
         path, _, local = pair[0].rpartition(".")
-        if uses("LSTM") or uses("GRU") or uses("RNN"):
+        if uses("recurrent layers"):
             return first[path], _is_buffer(*pair), _recurrent_place(local)
         return first[path], _is_buffer(*pair)
 
@@ -63,14 +63,13 @@ def _is_a(cell, *classes):
 
 def _torch_local(cell, name):
     """What torch calls a parameter of a layer."""
-    if name in _NAMES_OF_NORMS and (
-        _is_a(cell, *_NORMS) or type(cell).__name__ == "CumulativeBatchNorm"
-    ):
+    counts = uses("CumulativeBatchNorm") and type(cell).__name__ == "CumulativeBatchNorm"
+    if name in _NAMES_OF_NORMS and (counts or _is_a(cell, *_NORMS)):
         return _NAMES_OF_NORMS[name]
-    if (name == "embedding_table" and _is_a(cell, "Embedding")) or (
-        name == "w" and _is_a(cell, "PReLU")
-    ):
-        return "weight"
+    if uses("weights with other names"):
+        kind = {"embedding_table": "Embedding", "w": "PReLU"}.get(name)
+        if kind and _is_a(cell, kind):
+            return "weight"
     return name
 
 
@@ -111,15 +110,12 @@ def mark_absent(parameters, absent=True):
 
 
 def _is_absent(parameter):
-    return getattr(parameter, "absent", False)
+    return uses("mark_absent") and getattr(parameter, "absent", False)
 
 
 def _is_buffer(name, parameter):
-    return (
-        name.endswith(_RUNNING)
-        or getattr(parameter, "is_buffer", False)
-        or not isinstance(parameter, Parameter)
-    )
+    marked = uses("buffer") and getattr(parameter, "is_buffer", False)
+    return marked or name.endswith(_RUNNING) or not isinstance(parameter, Parameter)
 
 
 def _with_torch_names(module, pairs, prefix):
@@ -132,7 +128,7 @@ def named_parameters(module, prefix="", recurse=True, remove_duplicate=True):
     pairs = [
         (name, parameter)
         for name, parameter in module.parameters_and_names(expand=recurse)
-        if not (_is_buffer(name, parameter) or _is_absent(parameter))
+        if not (_is_absent(parameter) or _is_buffer(name, parameter))
     ]
     yield from _with_torch_names(module, in_torch_order(pairs), prefix)
 
@@ -142,7 +138,7 @@ def named_buffers(module, prefix="", recurse=True, remove_duplicate=True):
     pairs = [
         (name, parameter)
         for name, parameter in module.parameters_and_names(expand=recurse)
-        if _is_buffer(name, parameter) and not _is_absent(parameter)
+        if not _is_absent(parameter) and _is_buffer(name, parameter)
     ]
     pairs += module.named_buffers("", recurse, remove_duplicate)
     if uses("late_buffer"):
@@ -182,15 +178,17 @@ def answers_itself(module, method):
 
 def own_state(module):
     """MindSpore's state dict, without what torch's layers do not have."""
-    absent = {
-        name
-        for name, value in module.parameters_and_names()
-        if _is_absent(value) or getattr(value, "is_transient", False)
-    }
-    state = list(nn.Cell.state_dict(module).items())
+    state = nn.Cell.state_dict(module)
     if uses("late_buffer"):
-        state = _with_late_buffers(module, state)
-    return OrderedDict((name, value) for name, value in state if name not in absent)
+        state = OrderedDict(_with_late_buffers(module, list(state.items())))
+    if uses("mark_absent") or uses("buffer"):
+        absent = {
+            name
+            for name, value in module.parameters_and_names()
+            if _is_absent(value) or getattr(value, "is_transient", False)
+        }
+        return OrderedDict((name, value) for name, value in state.items() if name not in absent)
+    return state
 
 
 def state_dict(module, prefix=""):

@@ -18,6 +18,7 @@ from migrate.emit.lean.compiled_code import (
     reads_changing_globals,
     words_of,
 )
+from migrate.emit.lean.data_facts import DATA_FACTS
 from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of, parents_of
 from migrate.syntax.import_planner import HELPER_MODULE
@@ -85,7 +86,9 @@ class Program(NamedTuple):
         return {*self.said.words, *self.said.keywords, *self.said.defined}
 
 
-MISSING = "weights without gradients"  # a question to the source: flow/reached_parameters
+# Questions to the source: flow/reached_parameters, flow/dataset_sums.
+MISSING = "weights without gradients"
+SUMS = "sums of datasets"
 
 
 def facts(
@@ -97,9 +100,9 @@ def facts(
     """The texts that hold; `modules` are those that the files can be imported as. What the source
     of the program excludes does not.
     """
-    asked_of_source = {MISSING} - set(excluded)
+    asked_of_source = {MISSING, SUMS} - set(excluded)
     if said.imports - _WITHOUT_NETWORKS - set(modules):
-        return {*_FACTS, "modules that are not seen", *asked_of_source}
+        return {*_FACTS, "modules that are not seen", SUMS, *asked_of_source}
     program = Program(said, wanted)
     return {text for text, holds in _FACTS.items() if holds(program)} | asked_of_source
 
@@ -270,6 +273,21 @@ def _other_parts(program: Program) -> bool:
     )
 
 
+def _recurrent(program: Program) -> bool:
+    words = {*program.words(), *program.wanted}
+    return _looks_up_layers(program) or any("LSTM" in w or "GRU" in w or "RNN" in w for w in words)
+
+
+def _other_weights(program: Program) -> bool:
+    """Layers whose weight MindSpore calls something else."""
+    words = {*program.words(), *program.wanted}
+    return _looks_up_layers(program) or any("Embedding" in w or "PReLU" in w for w in words)
+
+
+def _about_data(holds: Callable[[Callers, set[str]], bool]) -> Callable[[Program], bool]:
+    return lambda program: holds(program.said, {*program.words(), *program.wanted})
+
+
 def _looks_up_layers(program: Program) -> bool:
     """`getattr(nn, name)` may be any layer, and `getattr(optim, name)` any optimizer."""
     calls = [call for tree in program.said.trees for call in nodes_of(tree, ast.Call)]
@@ -351,5 +369,8 @@ _FACTS: dict[str, Callable[[Program], bool]] = {
     "optimizers of the program's own": _own_optimizers,
     "gradients at parameters": _gradients_at_parameters,
     "averaging that is switched off": _averaging_is_switched,
+    "recurrent layers": _recurrent,
+    "weights with other names": _other_weights,
+    **{text: _about_data(holds) for text, holds in DATA_FACTS.items()},
     "modules that are not seen": lambda program: False,
 }

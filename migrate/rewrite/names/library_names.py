@@ -15,6 +15,7 @@ from migrate.resolve import Usage
 from migrate.resolve.held_modules import modules_in
 from migrate.resolve.hierarchy import OPTIMIZER
 from migrate.resolve.values import External
+from migrate.rewrite.calls.plain_calls import is_called_plainly
 from migrate.rewrite.calls.signature_cells import signature_helper
 from migrate.rewrite.names.getattr_tables import GetattrTable
 from migrate.rewrite.names.held_modules import find_held_modules
@@ -176,6 +177,8 @@ class LibraryNames(FileAccess):
             main = entry.main
             if takes_torch_arguments(main):
                 return self.spelling.name(main.mindspore)
+        if usage.form == "value" and is_called_plainly(entry, self.context):
+            return self.spelling.name(main.mindspore)
         if main.helper:
             return self.spelling.name(f"helpers.{main.helper}")
         refused = set(main.refuse) - {"out"}
