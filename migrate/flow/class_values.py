@@ -85,15 +85,19 @@ class _Program:
                 self.texts.add(node.value)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node, tree)
-            elif isinstance(node, ast.ClassDef):
-                self.functions[node.name] += _constructor(node)
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                self.functions[node.name] += [node] if _is_bare(node) else _decorated(node)
-            elif isinstance(node, ast.Lambda):
-                self.lambdas.append(node)
-            elif isinstance(node, ast.Call) and _word(node.func) == "partial":
-                self.closed &= len(node.args) == 1  # others would shift the places
+            else:
+                self._define(node)
             self.annotations |= _annotated(node)
+
+    def _define(self, node: ast.AST) -> None:
+        if isinstance(node, ast.ClassDef):
+            self.functions[node.name] += _constructor(node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            self.functions[node.name] += [node] if _is_bare(node) else _decorated(node)
+        elif isinstance(node, ast.Lambda):
+            self.lambdas.append(node)
+        elif isinstance(node, ast.Call) and _word(node.func) == "partial":
+            self.closed &= len(node.args) == 1  # others would shift the places
 
     def _import(self, node: ast.Import | ast.ImportFrom, tree: ast.Module) -> None:
         for alias in node.names:

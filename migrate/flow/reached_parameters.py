@@ -56,7 +56,7 @@ def _reaches(files: tuple[SourceFile, ...]) -> bool:
     own = {part for file in files for part in file.module.split(".")}
     if not all(_is_closed(tree, own) for tree in trees):
         return False
-    return trains_one_network(trees) and _uses_all_layers(trees)
+    return trains_one_network(trees, own) and _uses_all_layers(trees)
 
 
 def _is_closed(tree: ast.Module, own: set[str]) -> bool:
@@ -71,7 +71,7 @@ def _is_closed(tree: ast.Module, own: set[str]) -> bool:
         if roots == {"torchvision"} and any("models" in n.split(".") for n in (*modules, *listed)):
             return False
     words = {node.attr for node in nodes_of(tree, ast.Attribute)}
-    words |= {node.id for node in nodes_of(tree, ast.Name)}
+    words |= {node.id for node in nodes_of(tree, ast.Name)} - ({"models"} & own)
     return words.isdisjoint(_OUTSIDE)
 
 

@@ -41,7 +41,7 @@ def whole_outputs(methods: Methods, members: set[str]) -> bool:
     return _INPUT in found and all({f"{name}.1", f"{name}.2"} <= found for name in members)
 
 
-def loss_reaches(function: ast.FunctionDef, network: str) -> bool:
+def loss_reaches(function: ast.FunctionDef | ast.Module, network: str) -> bool:
     """Whether every loss whose backward pass a function runs depends on what the network of this
     name gives: a function that is called there is taken to use its arguments.
     """

@@ -230,3 +230,49 @@ def main(loader, name):
 """
     assert reaches(tmp_path, NET + text)
     assert not reaches(tmp_path, NET + text.replace('"small": Net', '"small": load_one'))
+
+
+SCRIPT = """
+import models
+
+net = models.__dict__[name]()
+net = nn.DataParallel(net)
+optimizer = optim.SGD(net.parameters(), lr=0.1)
+
+
+def train(loader):
+    net.train()
+    for x, y in loader:
+        loss = F.cross_entropy(net(x), y)
+        if amp:
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+        else:
+            loss.backward()
+            optimizer.step()
+"""
+
+
+def test_a_script_with_its_network_at_the_top(tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text(HEAD + NET, encoding="utf-8")
+    assert reaches(tmp_path, SCRIPT)
+    assert reaches(tmp_path, SCRIPT.replace("models.__dict__[name]", "getattr(models, name)"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("models.__dict__[name]()", "timm.__dict__[name]()"),
+        ("models.__dict__[name]()", "torchvision.models.resnet18()"),
+        ("def train(loader):", "def train(loader, net):"),
+        ("    net.train()", "    global net\n    net = nn.Linear(2, 2)"),
+        ("    net.train()", "    net = nn.Linear(2, 2)"),
+        ("optimizer = ", "for net in [nn.Linear(2, 2)]: ...\noptimizer = "),
+        ("        if amp:", "        (loss * 2).backward()\n        if amp:"),
+        ("            loss.backward()", "            other(x).sum().backward()"),
+    ],
+)
+def test_a_script_whose_network_may_be_another(tmp_path: Path, old: str, new: str) -> None:
+    (tmp_path / "models.py").write_text(HEAD + NET, encoding="utf-8")
+    assert old in SCRIPT
+    assert not reaches(tmp_path, SCRIPT.replace(old, new))

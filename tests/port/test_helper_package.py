@@ -22,7 +22,7 @@ from torch import nn
 class Net(nn.Module):
     def __init__(self, norm=nn.BatchNorm2d, act=nn.GELU):
         super().__init__()
-        self.norm, self.act = norm(3), act()
+        self.norm, self.act = norm(3, momentum=0.2), act()
         self.pool = nn.MaxPool2d(2)
 
     def forward(self, x):

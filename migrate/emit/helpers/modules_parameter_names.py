@@ -94,12 +94,17 @@ def _torch_paths(cell, path="", torch_path=""):
 
 def torch_names(module, names):
     """torch's name for each of MindSpore's."""
-    places = {path: (torch_path, cell) for path, torch_path, cell in _torch_paths(module)}
     found = {}
-    for name in names:
-        path, _, local = name.rpartition(".")
-        torch_path, cell = places.get(path, (path, None))
-        found[name] = ".".join(filter(None, (torch_path, _torch_local(cell, local))))
+    if uses("names that depend on the layer"):
+        places = {path: (torch_path, cell) for path, torch_path, cell in _torch_paths(module)}
+        for name in names:
+            path, _, local = name.rpartition(".")
+            torch_path, cell = places.get(path, (path, None))
+            found[name] = ".".join(filter(None, (torch_path, _torch_local(cell, local))))
+    else:
+        for name in names:
+            path, dot, local = name.rpartition(".")
+            found[name] = f"{path}{dot}{_NAMES_OF_NORMS.get(local, local)}"
     return found
 
 

@@ -14,14 +14,12 @@ _MOMENTS = {
     "square_avg": ("square_avg", "mean_square"),
     "grad_avg": ("grad_avg", "mean_grad"),
 }
+_OWN_NAMES = {own: name for name, owners in _MOMENTS.items() for own in owners}
 _NO_MOMENTS = ("parameters", "lrs", "beta1s")
 
 
 def _rows(optimizer):
     """What an optimizer remembers of each parameter, by torch's name."""
-    names = {}
-    if uses("optimizers of MindSpore's"):
-        names = {own: name for name, owners in _MOMENTS.items() for own in owners}
     found = {}
     for name, row in vars(optimizer).items():
         if name in _NO_MOMENTS or not isinstance(row, (tuple, list)):
@@ -30,18 +28,15 @@ def _rows(optimizer):
             continue
         # In Graph mode a Cell keeps copies of tuples: the Parameters in them are the same.
         if all(row[0] is not other[0] for other in (optimizer.parameters, *found.values())):
-            found[names.get(name, name)] = row
+            if uses("optimizers of MindSpore's"):
+                name = _OWN_NAMES.get(name, name)
+            found[name] = row
     return found
 
 
 def _takes_largest(optimizer):
     """MindSpore's Adam has a row of largest moments whether it uses them or not."""
     return any(group.get("amsgrad", False) for group in param_groups(optimizer))
-
-
-def _starts(optimizer):
-    """What a row of moments starts with, by the identity of its first one."""
-    return {key: init for key, (_, init) in vars(optimizer).get("_moment_kinds", {}).items()}
 
 
 def optimizer_state_dict(optimizer):
@@ -84,18 +79,19 @@ def load_optimizer_state_dict(optimizer, state_dict):
             raise ValueError("the checkpoint is of an optimizer with amsgrad=True")
         for name in set(saved) & set(group) - {"params"}:
             group[name] = _like(group[name], saved[name])
-    rows, starts, steps = _rows(optimizer), _starts(optimizer), []
+    rows, kinds, steps = _rows(optimizer), vars(optimizer).get("_moment_kinds", {}), []
     for number, place in enumerate(order):
         saved = state_dict["state"].get(place, state_dict["state"].get(str(place), {}))
         kept = {name: value for name, value in saved.items() if value is not None}
-        if not (uses("largest moments") and _takes_largest(optimizer)):
+        adam = uses("_adam") or uses("optimizers of MindSpore's")
+        if adam and not (uses("largest moments") and _takes_largest(optimizer)):
             kept.pop("max_exp_avg_sq", None)
         if "momentum_buffer" in kept:
             kept.setdefault("first", 0.0)  # 1 until the buffer has a value
         if hasattr(optimizer, "state_step"):  # one of the program's own counts in its state
             steps.append(float(kept.pop("step", 0.0)))
         for name, row in rows.items():
-            start = starts.get(id(row[0]), "zeros")
+            _, start = kinds.get(id(row[0]), (name, "zeros"))
             if name in kept or start is not None:
                 start = {"zeros": 0.0, "ones": 1.0}.get(start, start)
                 _assign(row[number], kept.pop(name, start), name, place)
@@ -147,18 +143,13 @@ def _count_on(optimizer, steps):
         raise ValueError("parameters of the checkpoint took different numbers of steps")
 
 
-_TORCH_COUNTERS = {"wait": "num_bad_epochs"}  # of ReduceLROnPlateau
-
-
 def _counters(scheduler):
-    """What a schedule counts with: Parameters in most, plain numbers in ReduceLROnPlateau."""
+    """Names of what a schedule counts with, and torch's names for them."""
     kinds = (Parameter, bool, int, float)
-    return {name: value for name, value in vars(scheduler).items() if isinstance(value, kinds)}
-
-
-def _counter_names(scheduler):
-    """Names of the counters, with torch's names for them."""
-    return {name: _TORCH_COUNTERS.get(name, name) for name in _counters(scheduler)}
+    found = {name: name for name, value in vars(scheduler).items() if isinstance(value, kinds)}
+    if uses("schedules that wait") and "wait" in found:
+        found["wait"] = "num_bad_epochs"  # of ReduceLROnPlateau, whose counters are plain numbers
+    return found
 
 
 def _inner(scheduler):
@@ -167,30 +158,31 @@ def _inner(scheduler):
 
 def scheduler_state_dict(scheduler):
     """The schedule's counters and the learning rates it last set, in torch's form."""
-    counters = _counters(scheduler)
-    state = {
-        name: value.asnumpy().item() if isinstance(value, Parameter) else value
-        for name, value in zip(_counter_names(scheduler).values(), counters.values(), strict=True)
-    }
+    state = {}
+    for name, of_torch in _counters(scheduler).items():
+        value = getattr(scheduler, name)
+        state[of_torch] = value.asnumpy().item() if isinstance(value, Parameter) else value
     if "last_epoch" in state:
         state["last_epoch"] = int(state["last_epoch"])
     if hasattr(scheduler, "base_lrs"):
         state["base_lrs"] = [float(lr) for lr in scheduler.base_lrs]
     state["_last_lr"] = [float(lr) for lr in scheduler.optimizer.lrs]
-    if hasattr(scheduler, "lr_lambdas"):
-        state["lr_lambdas"] = [None] * len(scheduler.lr_lambdas)  # torch saves no functions either
-    if hasattr(scheduler, "_scale_fn_custom"):
-        state["_scale_fn_custom"] = None
-    if _inner(scheduler):
+    if uses("schedules of functions"):
+        if hasattr(scheduler, "lr_lambdas"):
+            state["lr_lambdas"] = [None] * len(scheduler.lr_lambdas)  # nor does torch save any
+        if hasattr(scheduler, "_scale_fn_custom"):
+            state["_scale_fn_custom"] = None
+    if uses("schedules of schedules") and _inner(scheduler):
         state["_schedulers"] = [scheduler_state_dict(one) for one in _inner(scheduler)]
     return state
 
 
 def load_scheduler_state_dict(scheduler, state_dict):
     """Put back what scheduler_state_dict gave, or torch's; the learning rates follow."""
-    for one, state in zip(_inner(scheduler), state_dict.get("_schedulers", []), strict=True):
-        load_scheduler_state_dict(one, state)
-    for name, of_torch in _counter_names(scheduler).items():
+    if uses("schedules of schedules"):
+        for one, state in zip(_inner(scheduler), state_dict.get("_schedulers", []), strict=True):
+            load_scheduler_state_dict(one, state)
+    for name, of_torch in _counters(scheduler).items():
         value, held = state_dict.get(of_torch), getattr(scheduler, name)
         if not isinstance(value, (bool, int, float)):
             continue

@@ -19,6 +19,7 @@ from migrate.emit.lean.compiled_code import (
     words_of,
 )
 from migrate.emit.lean.data_facts import DATA_FACTS
+from migrate.emit.lean.layer_facts import LAYER_FACTS
 from migrate.syntax.access import is_read
 from migrate.syntax.ast_index import nodes_of, parents_of
 from migrate.syntax.import_planner import HELPER_MODULE
@@ -265,27 +266,14 @@ def _hooks(program: Program) -> bool:
     return program.said.is_open or any("hook" in word for word in program.said.words)
 
 
-def _other_parts(program: Program) -> bool:
-    """Layers whose parts MindSpore names in its own way."""
-    words = {*program.words(), *program.wanted}
-    return _looks_up_layers(program) or any(
-        "BatchNorm3d" in word or "Transformer" in word for word in words
-    )
-
-
-def _recurrent(program: Program) -> bool:
-    words = {*program.words(), *program.wanted}
-    return _looks_up_layers(program) or any("LSTM" in w or "GRU" in w or "RNN" in w for w in words)
-
-
-def _other_weights(program: Program) -> bool:
-    """Layers whose weight MindSpore calls something else."""
-    words = {*program.words(), *program.wanted}
-    return _looks_up_layers(program) or any("Embedding" in w or "PReLU" in w for w in words)
-
-
-def _about_data(holds: Callable[[Callers, set[str]], bool]) -> Callable[[Program], bool]:
+def _asked(holds: Callable[[Callers, set[str]], bool]) -> Callable[[Program], bool]:
     return lambda program: holds(program.said, {*program.words(), *program.wanted})
+
+
+def _if_not_looked_up(holds: Callable[[Callers, set[str]], bool]) -> Callable[[Program], bool]:
+    """Of layers and schedules: a name that is looked up may be any of them."""
+    asked = _asked(holds)
+    return lambda program: _looks_up_layers(program) or asked(program)
 
 
 def _looks_up_layers(program: Program) -> bool:
@@ -363,14 +351,12 @@ _FACTS: dict[str, Callable[[Program], bool]] = {
     "state_dict methods": _own_state,
     "hooks of layers": _hooks,
     "decorators": _decorates,
-    "parts with other names": _other_parts,
     "largest moments": _largest_moments,
     "optimizers of MindSpore's": _optimizers_of_mindspore,
     "optimizers of the program's own": _own_optimizers,
     "gradients at parameters": _gradients_at_parameters,
     "averaging that is switched off": _averaging_is_switched,
-    "recurrent layers": _recurrent,
-    "weights with other names": _other_weights,
-    **{text: _about_data(holds) for text, holds in DATA_FACTS.items()},
+    **{text: _asked(holds) for text, holds in DATA_FACTS.items()},
+    **{text: _if_not_looked_up(holds) for text, holds in LAYER_FACTS.items()},
     "modules that are not seen": lambda program: False,
 }

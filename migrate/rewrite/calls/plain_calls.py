@@ -38,8 +38,9 @@ def is_called_plainly(entry: Entry, context: Context) -> bool:
     project = context.modules.project
     if project is None or context.resolution.source not in project.files:
         return False
-    calls = calls_of_class(project, entry.torch.rpartition(".")[2])
-    return calls is not None and all(_stays(call, entry, form.signature) for call in calls)
+    calls = calls_of_class(project, entry.torch.rpartition(".")[2]) or []
+    # None at all say nothing: a class that is kept for other programs may be called in any way.
+    return bool(calls) and all(_stays(call, entry, form.signature) for call in calls)
 
 
 def _stays(call: ast.Call, entry: Entry, signature: Signature) -> bool:
