@@ -20,6 +20,7 @@ from migrate.resolve.hierarchy import is_module
 from migrate.resolve.values import (
     External,
     Instance,
+    Method,
     ProjectClass,
     ProjectFunction,
     options_of,
@@ -246,8 +247,9 @@ class Layers:
         made = flow.symbols.type(call.func)
         if isinstance(made, ProjectClass):
             return self.of_class(made)
-        if isinstance(made, ProjectFunction):
-            return self._returned(made)
+        run = made.function if isinstance(made, Method) else made
+        if isinstance(run, ProjectFunction):
+            return self._returned(run)
         kinds = [m.name for m in options_of(made) if isinstance(m, External) and is_module(m.name)]
         if kinds:
             return self._one_of([self._library(name, call) for name in kinds])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+import pytest
+
 HEAD = """\
 from collections import deque
 import torch
@@ -173,3 +175,35 @@ def test_an_attribute_of_the_program_named_data_is_no_tensor_data(port) -> None:
     assert "self.data[:-1] = " in text
     assert "self.data[-1] += v" in text
     assert "helpers.set_value(self.data, self.data.mul(2))" in text
+
+
+@pytest.mark.parametrize(("first", "findings"), [("nn.Conv2d(3, 8, 3)", 0), ("nn.ReLU(True)", 1)])
+def test_a_container_that_a_method_makes_is_followed(port, first, findings) -> None:
+    """`self.features = self._layers(widths)`: what it begins with decides about its input."""
+    result = port(
+        f"""
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self, widths):
+                super().__init__()
+                self.features = self._layers(widths)
+
+            def _layers(self, widths):
+                layers = []
+                for width in widths:
+                    layers += [{first}, nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
+                return nn.Sequential(*layers)
+
+            def forward(self, x):
+                return self.features(x)
+
+        def evaluate(batches, net: Net):
+            for x in batches:
+                seen = torch.relu(x)
+                out = net(seen)
+                print(out.mean(), seen.mean())
+        """
+    )
+    assert len([f for f in result.findings if f.code == "MS403"]) == findings
