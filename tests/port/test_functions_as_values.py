@@ -43,3 +43,18 @@ def test_the_form_is_left_to_the_call(port, line: str, ported: str) -> None:
     source = f"import functools\nimport torch\nimport torch.nn.functional as F\n\n{line}\n"
     result = port(source)
     assert ported in result.text and not result.findings
+
+
+@pytest.mark.parametrize(
+    ("look_up", "code"),
+    [
+        ('getattr(x, "std")()', "MS311"),
+        ('[getattr(x, how)() for how in ("mean", "std")]', "MS311"),
+        ('getattr(x, "shape")', ""),
+        ('getattr(x, "_scale", None)', ""),
+        ("getattr(options, how)()", ""),
+    ],
+)
+def test_members_of_tensors_by_their_names(port, look_up: str, code: str) -> None:
+    source = f"import torch\n\n\ndef f(x: torch.Tensor, options, how):\n    return {look_up}\n"
+    assert {finding.code for finding in port(source).findings} == ({code} if code else set())

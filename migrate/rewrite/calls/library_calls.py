@@ -17,6 +17,7 @@ from migrate.rewrite.calls.call_arguments import arguments_in_order, sources_of
 from migrate.rewrite.calls.call_sites import CallSites
 from migrate.rewrite.calls.device_moves import only_moves
 from migrate.rewrite.calls.emit import arguments_kept, write_first
+from migrate.rewrite.calls.members_by_name import member_by_name
 from migrate.rewrite.calls.shown_types import shows_leaves
 from migrate.rewrite.calls.signature_cells import signature_helper
 from migrate.rewrite.calls.special_calls import Site, SpecialCalls
@@ -92,7 +93,12 @@ class LibraryCalls(NodePass):
         if literal is not None:  # getattr(nn, "Conv2d")
             return self._forms.reference(literal, cst.Name("getattr"), None)
         usage = self.context.usage(partner.func)
-        return None if usage is None else self._called(usage, partner, updated)
+        if usage is None:
+            unsure = member_by_name(partner, self.context)
+            if unsure is not None:
+                self.flag(partner, unsure)
+            return None
+        return self._called(usage, partner, updated)
 
     def _called(
         self, usage: Usage, partner: ast.Call, updated: cst.Call
