@@ -213,6 +213,12 @@ def _parse(words: Sequence[str], chosen: str | None) -> argparse.Namespace:
     if chosen is not None and "--no-config" not in words:
         path = _config_file(words)
         table = config.read(path) if path is not None else None
+        if table is None and any(word.partition("=")[0] == "--config-file" for word in words):
+            raise RequestError(
+                "has no section for ms-migrate",
+                where=str(path),
+                next_step="write [tool.ms-migrate] in pyproject.toml, or [ms-migrate] in setup.cfg",
+            )
         if path is not None and table is not None:
             config.apply(table, path, chosen, command, COMMANDS)
             if "-v" in words or "--verbose" in words:

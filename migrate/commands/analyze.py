@@ -16,6 +16,7 @@ from migrate.printable import printable
 from migrate.progress import counted, tracked
 from migrate.project import discover
 from migrate.project.path_argument import path_argument
+from migrate.project.process_count import process_count
 from migrate.selection import Chooser, add_options, chooser, without_excluded
 from migrate.selection.analysis import chosen_actions, translate_actions
 from migrate.selection.choose import finish
@@ -63,7 +64,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="leave out rows that need less work than this (default: supported, which is all)",
     )
     parser.add_argument(
-        "--jobs", metavar="N", type=_jobs, default=0, help="processes (default: by size, at most 2)"
+        "--jobs",
+        metavar="N",
+        type=process_count,
+        default=0,
+        help="processes (default: by size, at most 2)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="only the summary line")
     parser.add_argument(
@@ -77,18 +82,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser)
 
 
-def _jobs(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes from 1 to 64")
-    return int(text)
-
-
 def run(options: argparse.Namespace) -> int:
     """Exit code 0: everything ports by itself; 1: someone must act; 2: nothing could be read."""
     from migrate.report.output import check_file
 
     output: Path | None = options.output.absolute() if options.output else None
     check_file(output)
+    if options.write_baseline:
+        check_file(options.baseline)
     chosen = chooser(options)
     with read_stdin(options.paths) as paths:
         return _analyze(options, paths, output, chosen)

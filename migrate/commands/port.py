@@ -177,6 +177,10 @@ def _refuse_early(options: argparse.Namespace) -> None:
 
         options.report = options.report.absolute()
         check_file(options.report)
+    if options.write_baseline and options.baseline is not None:
+        from migrate.report.output import check_file
+
+        check_file(options.baseline)
     if _shows_source(options) and Path("-") not in options.paths:
         raise RequestError(
             "where should the port go?",

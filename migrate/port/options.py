@@ -7,6 +7,7 @@ import re
 import sys
 
 from migrate.project.path_argument import path_argument
+from migrate.project.process_count import process_count
 from migrate.table.entry import VERSIONS
 
 FORMATS = ("text", "json", "github")
@@ -121,7 +122,11 @@ def add_port_options(parser: argparse.ArgumentParser) -> None:
         "--format", choices=FORMATS, default="text", help="form of the summary (default: text)"
     )
     parser.add_argument(
-        "--jobs", metavar="N", type=int, default=0, help="processes (default: by size, at most 2)"
+        "--jobs",
+        metavar="N",
+        type=process_count,
+        default=0,
+        help="processes (default: by size, at most 2)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no summary, only errors")
     parser.add_argument(
