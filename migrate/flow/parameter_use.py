@@ -15,10 +15,13 @@ from migrate.flow.losses import is_loss_of_torch
 from migrate.resolve.members import is_module_value
 from migrate.resolve.values import (
     UNKNOWN,
+    External,
     Instance,
+    ListOf,
     Method,
     ProjectClass,
     ProjectFunction,
+    TupleOf,
     Value,
     is_tensor,
     options_of,
@@ -36,6 +39,10 @@ _DATA_WORDS = (
     "augment", "batch", "collate", "data", "iter", "loader", "logger", "meter", "metric", "mixup",
     "preprocess", "processor", "sampler", "timer", "tokenizer", "transform", "writer",
 )  # fmt: skip
+# Functions of Python's library that call one argument with the items of another.
+_APPLIES = frozenset(
+    {"builtins.map", "functools.reduce", "itertools.accumulate", "itertools.starmap"}
+)
 _DEPTH = 3  # functions that call functions
 
 
@@ -106,12 +113,32 @@ def _calls_parameters(call: ast.Call, flow: Flow, depth: int) -> bool:
     function = call.func
     if any(is_module_value(flow.symbols.type(argument)) for argument in (function, *call.args)):
         return True
+    if _may_apply(flow.symbols.type(function)) and any(
+        _holds_modules(flow.symbols.type(argument))
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+    ):
+        return True
     if flow.symbols.api(function):
         return False  # one of torch's own functions or tensor methods; its arguments are looked at
     kinds = options_of(flow.symbols.type(function))
     if kinds and all(kind is not UNKNOWN for kind in kinds):
         return any(_kind_uses_parameters(kind, flow, depth) for kind in kinds)
     return _sounds_like_parameters(function, flow)
+
+
+def _may_apply(function: Value) -> bool:
+    """Whether a function may call what it is given the items of: all but most of Python's own."""
+    return not isinstance(function, External) or function.name in _APPLIES
+
+
+def _holds_modules(value: Value, depth: int = _DEPTH) -> bool:
+    """`[encoder, decoder]`, `nets[:2]`, `{"a": net}.values()`"""
+    parts: Sequence[Value] = ()
+    if isinstance(value, TupleOf):
+        parts = value.items
+    elif isinstance(value, ListOf):
+        parts = options_of(value.item)
+    return depth > 0 and any(is_module_value(p) or _holds_modules(p, depth - 1) for p in parts)
 
 
 def _kind_uses_parameters(kind: Value, flow: Flow, depth: int) -> bool:

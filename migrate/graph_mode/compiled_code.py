@@ -79,7 +79,8 @@ class CompiledCode(NodePass):
             return expression(f"({whole} // {part}, {whole} % {part})")
         if name == "list" and _is_comprehension(updated):
             return updated.args[0].value
-        if name in ("all", "any") and _calls_for_each(updated):
+        inside = self.is_compiled(self.function)  # in a step, their result goes to Python, too
+        if inside and name in ("all", "any") and _calls_for_each(updated):
             return self._over_values(name, updated)
         if name in ("enumerate", "zip"):
             return updated.with_changes(args=[*map(_sliced_range, updated.args)])

@@ -15,6 +15,7 @@ from migrate.flow.replaced_members import may_be_replaced
 from migrate.pipeline.context import Context
 from migrate.pipeline.refusal import Refusal
 from migrate.plan.apart import note_apart
+from migrate.plan.captured_names import refuse_captures
 from migrate.plan.find import Backward, Calls, find_calls
 from migrate.plan.gradient_users import (
     are_read,
@@ -320,6 +321,7 @@ class StepPlanner:
                 "bind it in both branches",
                 "MS408",
             )
+        refuse_captures(region, self.block, self.guard or self.backward.statement, self.flow)
         filled = {n for s in region for n in self.flow.names.fills_elsewhere(s)}
         if filled:
             raise Refusal(

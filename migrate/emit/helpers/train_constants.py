@@ -2,6 +2,7 @@
 one.
 """
 
+import collections
 import types
 
 from mindspore import nn
@@ -10,6 +11,7 @@ from migrate.emit.helpers.helper_origin import of_helpers
 from migrate.emit.helpers.train_settings import Settings
 
 _UNBOUND = types.CellType()
+_CONTAINERS = (list, dict, set, collections.deque)
 
 
 def _surroundings(function):
@@ -35,18 +37,35 @@ def _surroundings(function):
             and not of_helpers(one)
             and one not in functions
         ]
+    _add_contents(around, words)
+    return around
+
+
+def _add_contents(around, words):
+    """The settings of Cells, what containers hold, and the attributes of these names."""
     pending = list(around.items())
     while pending:
         name, value = pending.pop()
         if isinstance(value, nn.Cell):
             around[f"{name}.settings"] = Settings(value)
+        elif isinstance(value, _CONTAINERS):
+            around[f"{name}.items"] = tuple(_items(value, 2))  # it may hold others at the next call
         elif not isinstance(value, (types.ModuleType, type, types.FunctionType)):
             attributes = getattr(value, "__dict__", {})
             for word in sorted(words):
                 if word in attributes and f"{name}.{word}".count(".") < 4:
                     around[f"{name}.{word}"] = attributes[word]
                     pending.append((f"{name}.{word}", attributes[word]))
-    return around
+
+
+def _items(container, depth):
+    """What a container holds now, and what the containers in it do."""
+    yield len(container)
+    for item in container.items() if isinstance(container, dict) else container:
+        if depth > 0 and isinstance(item, (*_CONTAINERS, tuple)):
+            yield from _items(item, depth - 1)
+        else:
+            yield item
 
 
 def _same(known, around):
