@@ -275,12 +275,25 @@ def arguments_kept(call: Call, callee: str) -> cst.BaseExpression:
     """
     assert call.node is not None
     arguments = with_constant_sizes(call, list(call.node.args))
+    arguments = _without_last(call, arguments)
     arguments = [argument for argument in arguments if not _without_effect(call, argument)]
     if arguments and len(arguments) < len(call.node.args):
         arguments[-1] = arguments[-1].with_changes(comma=call.node.args[-1].comma)
     if call.receiver is not None:
         arguments = [cst.Arg(call.receiver), *arguments]
     return call.node.with_changes(func=expression(callee), args=arguments)
+
+
+def _without_last(call: Call, arguments: list[cst.Arg]) -> list[cst.Arg]:
+    """Without the last arguments by position that the row drops: those before keep their places."""
+    names = [one.name for one in call.signature.positional] if call.signature else []
+    by_place = [argument for argument in arguments if argument.keyword is None]
+    if any(argument.star for argument in arguments) or len(by_place) > len(names):
+        return arguments
+    while by_place and names[len(by_place) - 1] in call.overload.drop:
+        arguments = [argument for argument in arguments if argument is not by_place[-1]]
+        by_place.pop()
+    return arguments
 
 
 def _without_effect(call: Call, argument: cst.Arg) -> bool:
