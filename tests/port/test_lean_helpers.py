@@ -331,3 +331,13 @@ def test_names_are_looked_for_where_layers_have_others() -> None:
     text = module(["parameters"], "helpers.parameters(net)")
     assert "in_torch_order" not in text
     assert "in_torch_order" in module(["parameters"], "helpers.parameters(nn.LSTM(3, 4))")
+
+
+def test_annotations_hand_nothing_on() -> None:
+    scaler = "scaler = helpers.GradScaler(enabled=amp)"
+    noted = "def train(scaler: helpers.GradScaler) -> helpers.GradScaler:\n    return scaler"
+    assert "growth_interval=2000" not in module(["GradScaler"], scaler, noted)
+    assert "growth_interval=2000" in module(["GradScaler"], scaler, "make = helpers.GradScaler")
+    asked = "typing.get_type_hints(train)"
+    assert "growth_interval=2000" in module(["GradScaler"], scaler, noted, asked)
+    assert "growth_interval=2000" in module(["GradScaler"], noted)

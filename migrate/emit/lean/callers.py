@@ -25,6 +25,7 @@ class Callers:
 
     calls: dict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
     values: set[str] = field(default_factory=set)  # named, but not called
+    noted: set[str] = field(default_factory=set)  # named in annotations of a file
     bases: set[str] = field(default_factory=set)  # of the piece
     asked: set[str] = field(default_factory=set)  # named in isinstance alone
     stored: Counter[str] = field(default_factory=Counter)  # attributes that are assigned
@@ -40,6 +41,7 @@ class Callers:
         for name, calls in other.calls.items():
             self.calls[name] += calls
         self.values |= other.values
+        self.noted |= other.noted
         self.asked |= other.asked
         self.stored.update(other.stored)
         self.words.update(other.words)
@@ -182,7 +184,26 @@ class _Walk(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.found.defined.add(node.name)
-        self.generic_visit(node)
+        for part in (*node.decorator_list, node.args, *node.body):
+            self.visit(part)
+        self._annotation(node.returns)
+
+    def _annotation(self, node: ast.expr | None) -> None:
+        """What is named there is not called, and not handed on."""
+        before = set(self.found.values)
+        if node is not None:
+            self.visit(node)
+        self.found.noted |= self.found.values - before
+        self.found.values = before
+
+    def visit_arg(self, node: ast.arg) -> None:
+        self._annotation(node.annotation)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self.visit(node.target)
+        self._annotation(node.annotation)
+        if node.value is not None:
+            self.visit(node.value)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for line in node.body:  # an attribute of the class may stand for one of its objects

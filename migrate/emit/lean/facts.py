@@ -88,6 +88,7 @@ class Program(NamedTuple):
 
 
 # Questions to the source: flow/reached_parameters, flow/dataset_sums.
+UNSEEN = "modules that are not seen"
 MISSING = "weights without gradients"
 SUMS = "sums of datasets"
 
@@ -103,7 +104,7 @@ def facts(
     """
     asked_of_source = {MISSING, SUMS} - set(excluded)
     if said.imports - _WITHOUT_NETWORKS - set(modules):
-        return {*_FACTS, "modules that are not seen", SUMS, *asked_of_source}
+        return {*_FACTS, UNSEEN, SUMS, *asked_of_source}
     program = Program(said, wanted)
     return {text for text, holds in _FACTS.items() if holds(program)} | asked_of_source
 
@@ -358,5 +359,5 @@ _FACTS: dict[str, Callable[[Program], bool]] = {
     "averaging that is switched off": _averaging_is_switched,
     **{text: _asked(holds) for text, holds in DATA_FACTS.items()},
     **{text: _if_not_looked_up(holds) for text, holds in LAYER_FACTS.items()},
-    "modules that are not seen": lambda program: False,
+    UNSEEN: lambda program: False,
 }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 from migrate.emit.lean.callers import Callers, base_of, calls_of_base, in_piece, in_ported
-from migrate.emit.lean.facts import facts
+from migrate.emit.lean.facts import UNSEEN, facts
 from migrate.emit.lean.fold import USES
 from migrate.emit.lean.parameters import (
     always_the_same,
@@ -39,6 +39,10 @@ _CALLED_BY_BASE = {
     "dict": _OF_MAPPINGS,
     "str": set(),
 }
+# Names of what asks annotations for classes, and may make objects of them.
+_READ_ANNOTATIONS = frozenset(
+    "get_type_hints get_annotations __annotations__ annotation signature fields".split()  # noqa: SIM905
+)
 # Files of pieces that look attributes of layers up by a computed name, or by one in a text.
 _LOOKS_INTO_LAYERS = ("modules_", "text_layers", "vision_")
 
@@ -62,6 +66,8 @@ def lean_pieces(
         outside.add(in_piece(ast.parse(text)))
     outside.values |= set(wanted) - set(outside.calls) - outside.asked
     known = facts(outside, wanted, modules, excluded)
+    if UNSEEN in known or not _READ_ANNOTATIONS.isdisjoint({*outside.words, *outside.defined}):
+        outside.values |= outside.noted
     pieces = {one.name: one for one in index.closure(wanted)}
     for _ in range(_ROUNDS):
         new = _Round(pieces, wanted, outside, known).run()
