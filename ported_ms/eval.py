@@ -110,7 +110,7 @@ def count_parameters(model: nn.Cell) -> int:
 
 def load_weights(model: nn.Cell, path: str, device: str) -> None:
     """Take the weights of a training checkpoint, or of a bare state dict."""
-    checkpoint = helpers.load(path, map_location=device, weights_only=True)
+    checkpoint = helpers.load(path)
     helpers.load_state_dict(model, checkpoint.get("model", checkpoint))
 
 

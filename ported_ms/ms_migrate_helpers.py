@@ -83,7 +83,7 @@ def _torch_name(name, names):
     return f"{layer}{dot}{_NAMES_IN_TORCH.get(local, local)}"
 
 
-def load(f, map_location=None, weights_only=None):
+def load(f):
     """Load what `save` wrote; of a plain MindSpore checkpoint, the values by torch's names."""
     with open(f, "rb") as stream:
         if stream.read(2) == b"PK":
@@ -128,9 +128,7 @@ class Sampler:
 class DistributedSampler(Sampler):
     """The indices of this rank: filled up (or cut) so that all ranks have equally many."""
 
-    def __init__(
-        self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False
-    ):
+    def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0):
         self.dataset = dataset
         self.num_replicas = get_world_size() if num_replicas is None else num_replicas
         self.rank = get_rank() if rank is None else rank
@@ -139,10 +137,12 @@ class DistributedSampler(Sampler):
                 f"Invalid rank {self.rank}, rank should be in the interval "
                 f"[0, {self.num_replicas - 1}]"
             )
-        self.shuffle, self.seed, self.epoch = shuffle, seed, 0
-        self.drop_last = drop_last
+        self.shuffle = shuffle
+        self.seed = seed
+        self.epoch = 0
+        self.drop_last = False
         share = len(dataset) / self.num_replicas
-        self.num_samples = math.floor(share) if drop_last else math.ceil(share)
+        self.num_samples = math.ceil(share)
         self.total_size = self.num_samples * self.num_replicas
 
     def __iter__(self):
@@ -211,16 +211,13 @@ class DataLoader(dataloader.DataLoader):
         batch_size=1,
         shuffle=None,
         sampler=None,
-        batch_sampler=None,
         num_workers=0,
         collate_fn=None,
         *args,
-        generator=None,
-        pin_memory_device="",
         **options,
     ):
-        order = None if shuffle is None else bool(shuffle), sampler, batch_sampler
-        drawn = sampler is None and batch_sampler is None
+        order = None if shuffle is None else bool(shuffle), sampler, None
+        drawn = sampler is None
         if shuffle and drawn:
             if not len(dataset):
                 raise ValueError("num_samples should be a positive integer value, but got 0")
@@ -228,7 +225,7 @@ class DataLoader(dataloader.DataLoader):
                 chosen = dataloader.RandomSampler(dataset)  # draws its seed from numpy's stream
             order = None, chosen, None
         if collate_fn is None:
-            alone = batch_size is None and batch_sampler is None
+            alone = batch_size is None
             collate_fn = default_convert if alone else default_collate
         super().__init__(dataset, batch_size, *order, num_workers, collate_fn, *args, **options)
 
@@ -1219,7 +1216,7 @@ class _Group:
     formed = False
 
 
-def init_process_group(backend=None, world_size=-1, rank=-1):
+def init_process_group(world_size=-1, rank=-1):
     """Join the processes that msrun started."""
     if not LAUNCHED:
         if world_size > 1:
@@ -1534,7 +1531,7 @@ class DataParallel(nn.Cell):
 class DistributedDataParallel(DataParallel):
     """All processes start from the weights of the first, and average their gradients."""
 
-    def __init__(self, module, device_ids=None, **options):
+    def __init__(self, module, **options):
         super().__init__(module)
         self.averaging = None
         if not in_group() or get_world_size() == 1:

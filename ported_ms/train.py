@@ -62,7 +62,7 @@ def setup_distributed(args: argparse.Namespace) -> tuple[str, int, int]:
         return device, 0, 1
     if helpers.device_type(device) == "cuda":
         device = helpers.device("cuda", int(os.environ["LOCAL_RANK"]))
-    helpers.init_process_group(backend="nccl" if helpers.device_type(device) == "cuda" else "gloo")
+    helpers.init_process_group()
     return device, helpers.get_rank(), helpers.get_world_size()
 
 
@@ -181,11 +181,11 @@ def main() -> None:
         total_steps=args.epochs * steps_per_epoch,
         warmup_steps=min(args.warmup_epochs, args.epochs - 1) * steps_per_epoch,
     )
-    scaler = helpers.GradScaler(helpers.device_type(device), enabled=args.amp)
+    scaler = helpers.GradScaler(enabled=args.amp)
 
     start_epoch, best_top1 = 0, 0.0
     if args.resume:
-        checkpoint = helpers.load(args.resume, map_location=device, weights_only=True)
+        checkpoint = helpers.load(args.resume)
         if checkpoint["arch"] != args.arch:
             raise SystemExit(f"train.py: {args.resume} holds a {checkpoint['arch']}")
         helpers.load_state_dict(model, checkpoint["model"])
@@ -197,10 +197,7 @@ def main() -> None:
     # Checkpoints hold the bare model: they load with or without DistributedDataParallel.
     bare_model = model
     if args.distributed:
-        model = helpers.DistributedDataParallel(
-            model,
-            device_ids=[helpers.device_index(device)] if helpers.device_type(device) == "cuda" else None,
-        )
+        model = helpers.DistributedDataParallel(model)
 
     for epoch in range(start_epoch, args.stop_epoch or args.epochs):
         # A seed per epoch: a resumed run then sees the order and the crops it would have seen.
