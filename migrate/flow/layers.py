@@ -86,6 +86,18 @@ def either(left: Layer, right: Layer) -> Layer:
     return Layer(mutates, returns, left.how if left.how == right.how else "")
 
 
+def _definitions(node: ast.Name, flow: FunctionFlow) -> tuple[Sequence[Definition], FunctionFlow]:
+    """What a name can be, and the function that binds it: an inner one reads those around it."""
+    found: Sequence[Definition] = flow.defuse.reaching(node)
+    while not found:
+        outer = flow.flow.around(flow.node)
+        if outer is None or outer.node is flow.node:
+            break
+        flow = outer
+        found = flow.defuse.definitions(node.id)
+    return found, flow
+
+
 class Layers:
     """Finds the layers behind expressions."""
 
@@ -147,11 +159,11 @@ class Layers:
         if isinstance(node, ast.IfExp):
             return self._one_of([self.of(node.body, flow), self.of(node.orelse, flow)])
         if isinstance(node, ast.Name):
-            definitions = flow.defuse.reaching(node)
+            definitions, binder = _definitions(node, flow)
             values = [d.value for d in definitions]
             if values and all(value is not None for value in values):
-                return self._one_of([self.of(v, flow) for v in values if v is not None])
-            return self._of_instance(node, flow) or self._bound(definitions, flow)
+                return self._one_of([self.of(v, binder) for v in values if v is not None])
+            return self._of_instance(node, flow) or self._bound(definitions, binder)
         if isinstance(node, ast.Attribute):
             return self._attribute(node, flow) or self._of_instance(node, flow)
         if isinstance(node, ast.Subscript):
