@@ -100,8 +100,10 @@ def test_both_ranks_train_as_torchs(folder: Path, shape: str, mode: str) -> None
             np.testing.assert_allclose(
                 ours[rank][name], theirs[rank][name], rtol=bound, atol=bound, err_msg=name
             )
-    # Ranks see other data: equal weights are no accident of equal inputs.
-    assert not np.array_equal(theirs[0]["losses"], theirs[1]["losses"]) or shape in (
+    # Ranks see other data: equal weights are no accident of equal inputs. Losses may be averaged
+    # over the ranks; the statistics of batch norms are not.
+    own = "running" if "running" in theirs[0] else "losses"
+    assert not np.array_equal(theirs[0][own], theirs[1][own]) or shape in (
         "collectives",
         "engine_file",
     )
