@@ -181,7 +181,7 @@ def main() -> None:
         total_steps=args.epochs * steps_per_epoch,
         warmup_steps=min(args.warmup_epochs, args.epochs - 1) * steps_per_epoch,
     )
-    scaler = helpers.GradScaler(enabled=args.amp)
+    scaler = helpers.GradScaler(helpers.device_type(device), enabled=args.amp)
 
     start_epoch, best_top1 = 0, 0.0
     if args.resume:

@@ -13,7 +13,7 @@ from migrate.errors import RequestError
 from migrate.files.plain import NotPlain, read_json, read_plain
 from migrate.parity.request.options import read_renames
 from migrate.selection.baseline import Baseline
-from migrate.weights.convert import _read_shards
+from migrate.weights import shards
 
 
 def test_only_ordinary_files_of_a_sane_size(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_what_is_no_json_is_a_value_error(tmp_path: Path, text: str) -> None:
 READERS: list[Callable[[Path], object]] = [
     Baseline.read,
     lambda path: read_renames(str(path)),
-    _read_shards,
+    lambda path: shards.read(path, lambda _: {}),
 ]
 
 

@@ -62,4 +62,4 @@ def test_a_fault_is_found_in_float16_too(
     words = ["--input", "4,3,32,32", "--classes", "10", "--amp", "O2", "--mode", "pynative"]
     assert main(["parity", *models, *words, "--format", "json", "--quiet"]) == 1
     diagnosis = json.loads(capsys.readouterr().out)["diagnosis"]
-    assert diagnosis["path"] == "down.2" and diagnosis["emitted"] == "helpers.LeakyReLU()"
+    assert diagnosis["path"] == "down.2" and diagnosis["emitted"].startswith("helpers.LeakyReLU()")

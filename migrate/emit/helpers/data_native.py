@@ -14,7 +14,7 @@ from mindspore.dataset import transforms, vision
 from migrate.emit.helpers.data_loader import DataLoader, default_collate
 from migrate.emit.helpers.data_pipeline import EpochOrder, epoch_of, pipeline_threads
 from migrate.emit.helpers.data_transforms import Compose, ToTensor
-from migrate.emit.helpers.helper_origin import of_helpers
+from migrate.emit.helpers.helper_origin import of_helpers, uses
 
 # Operations whose C++ kernels give torchvision's pixels, and those that come close.
 EQUAL = (vision.Pad, vision.RandomCrop, vision.RandomHorizontalFlip, vision.RandomVerticalFlip)
@@ -68,7 +68,8 @@ class NativeDataLoader(DataLoader):
             return super().__iter__()
         rows = rows.map(transforms.TypeCast(mindspore.int64), "label")
         rows = rows.batch(self.batch_size, drop_remainder=self.drop_last)
-        return epoch_of(rows, self.drawn_from)
+        own = uses("random streams of the program's own")
+        return epoch_of(rows, self.drawn_from if own else None)
 
     def _rows(self):
         """Images and labels one by one; None where only the exact way gives the same."""
