@@ -154,13 +154,13 @@ def collect_notes(
     stamps = {key: case_hash(table, pool.cases[key], pool.versions) for key in chosen}
     notes: dict[str, Notes] = {}
     for key in chosen:
-        known = None if options.fresh else kept.get(key, stamps[key])
+        known = None if options.fresh else kept.get(key, stamps[key], options.timeout)
         if known is not None:
             notes[key] = known
     waiting = [key for key in chosen if key not in notes]
     started = time.monotonic()
     for number, (key, found) in enumerate((run or pool.run)(waiting, options.timeout), 1):
-        kept.put(key, stamps[key], found)
+        kept.put(key, stamps[key], found, options.timeout)
         notes[key] = found
         if not options.quiet:
             _progress(number, len(waiting), key, started)

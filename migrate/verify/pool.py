@@ -89,18 +89,23 @@ class Kept:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or directory() / "verify"
 
-    def get(self, key: str, stamp: str) -> list[dict[str, Any]] | None:
+    def get(self, key: str, stamp: str, limit: float) -> list[dict[str, Any]] | None:
+        """None too where a case ended in less time than it would have now."""
         try:
             kept = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return kept["notes"] if kept.get("stamp") == stamp else None
+        if kept.get("stamp") != stamp:
+            return None
+        died = any("died" in note for note in kept["notes"])
+        return None if died and kept.get("limit", 0.0) < limit else kept["notes"]
 
-    def put(self, key: str, stamp: str, notes: list[dict[str, Any]]) -> None:
+    def put(self, key: str, stamp: str, notes: list[dict[str, Any]], limit: float) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self._path(key)
         beside = path.with_suffix(f".{os.getpid()}")
-        beside.write_text(json.dumps({"stamp": stamp, "notes": notes}), encoding="utf-8")
+        text = json.dumps({"stamp": stamp, "limit": limit, "notes": notes})
+        beside.write_text(text, encoding="utf-8")
         beside.replace(path)
 
     def _path(self, key: str) -> Path:

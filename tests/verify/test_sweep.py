@@ -68,9 +68,17 @@ def test_a_wrong_claim_is_named() -> None:
 def test_notes_are_kept_until_the_row_changes(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     notes: list[dict[str, Any]] = [{"finished": True}]
-    kept.put("op:a.b", "stamp", notes)
-    assert kept.get("op:a.b", "stamp") == notes
-    assert kept.get("op:a.b", "another") is None
+    kept.put("op:a.b", "stamp", notes, 60.0)
+    assert kept.get("op:a.b", "stamp", 90.0) == notes
+    assert kept.get("op:a.b", "another", 60.0) is None
+
+
+def test_a_case_that_ran_out_of_time_is_run_again_with_more(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    notes: list[dict[str, Any]] = [{"begins": True, "place": 0}, {"died": "hangs"}]
+    kept.put("op:a.b", "stamp", notes, 1.0)
+    assert kept.get("op:a.b", "stamp", 1.0) == notes
+    assert kept.get("op:a.b", "stamp", 60.0) is None
 
 
 def test_the_command_runs_one_row_and_says_what_agreed(tmp_path: Path) -> None:
