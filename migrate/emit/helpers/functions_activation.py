@@ -2,6 +2,7 @@
 
 import math
 
+import mindspore
 from mindspore import ops
 
 
@@ -21,7 +22,8 @@ def mish(input, inplace=False):
     """torch's mish, x * tanh(log(1 + exp(x))) written as a fraction; MindSpore's exceeds float32
     from 45 on, and its gradient is off by 1e-3.
     """
-    power = ops.exp(ops.where(input < 20, input, ops.full_like(input, 20)))
+    most = 5 if input.dtype == mindspore.float16 else 20  # beyond it the fraction is 1
+    power = ops.exp(ops.where(input < most, input, ops.full_like(input, most)))
     part = power * (power + 2)
     return input * (part / (part + 2))
 

@@ -28,7 +28,8 @@ def binary_cross_entropy(
     Where a probability is 0 or 1, the logarithm is -100 and the slope 1e12, as in torch: there the
     derivative of a clamped logarithm would be 0 times infinity.
     """
-    if input.dtype != mindspore.float64:
+    kind = input.dtype
+    if kind != mindspore.float64:
         input = input.astype(mindspore.float32)
     fixed = ops.stop_gradient(input)
     low, high = fixed < 1e-12, 1 - fixed < 1e-12
@@ -38,7 +39,8 @@ def binary_cross_entropy(
     no = ops.clamp(ops.log(1 - fixed), min=-100) - steep * high.astype(input.dtype)
     yes, no = ops.where(edge, yes, ops.log(middle)), ops.where(edge, no, ops.log(1 - middle))
     loss = -(target * yes + (1 - target) * no)
-    return _reduce_loss(loss if weight is None else loss * weight, reduction)
+    loss = _reduce_loss(loss if weight is None else loss * weight, reduction)
+    return loss.astype(kind) if kind == mindspore.float16 else loss
 
 
 def binary_cross_entropy_with_logits(

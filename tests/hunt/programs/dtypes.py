@@ -431,3 +431,9 @@ class Filter(nn.Module):
 def run():
     m = fill(Filter(6))
     return m(data(2, 6)), m(data(3, 6, seed=4))
+
+# %% [16] activations and losses in half precision keep it
+def run():
+    x = (data(6) * 8).half()
+    p = torch.sigmoid(x.float()).half()
+    return F.mish(x), nn.Mish()(x), F.binary_cross_entropy(p, torch.ones(6).half())

@@ -234,3 +234,7 @@ def run():
     loss = found[1] + found[6]
     loss.backward()
     return found, net.fc.weight.grad
+
+# %% [25] factors of no matrices, and of matrices without rows
+def run():
+    return torch.linalg.cholesky(torch.zeros(0, 3, 3)), torch.linalg.cholesky(torch.zeros(2, 0, 0), upper=True)
